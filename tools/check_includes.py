@@ -1,6 +1,7 @@
 """Checks that includes point one way only, as ARCHITECTURE.md draws it.
 
     core <- autograd <- ops <- python        core <- kernels <- {native, cuda}        ops -> kernels
+    ops <- onnx <- python/onnx
 
 and that the rooms of a backend stand on each other, in the order of FLOORS.
 
@@ -25,8 +26,12 @@ ALLOWED: dict[str, set[str]] = {
     'native': {'core', 'kernels'},
     'cuda': {'core', 'kernels'},
     'chainerx.h': {'core', 'autograd', 'kernels', 'ops', 'native'},  # for programs
+    'onnx': {'core', 'autograd', 'kernels', 'ops'},
     'python': {'core', 'autograd', 'kernels', 'ops'},
 }
+
+#: Bindings that are a module of their own, and what they may include besides.
+MODULES: dict[tuple[str, ...], str] = {('python', 'onnx'): 'onnx'}
 
 #: The rooms that a room of a backend may include: those listed, all that are below these, and the
 #: files in the folder of the backend itself.
@@ -152,7 +157,8 @@ def check_file(path: Path, root: Path) -> Iterator[str]:
         owner = name.split('/')[1]
         shared = owner == 'native' and (name in GEOMETRY or DEVICE_TEXT.fullmatch('/'.join(parts)))
         public = folder == 'python' and name in PUBLIC
-        foreign = owner != folder and owner not in ALLOWED[folder]
+        own = MODULES.get(parts[:2]) == owner
+        foreign = owner != folder and owner not in ALLOWED[folder] and not own
         if foreign and not (table or shared or public):
             yield f'{place}: {folder}/ may not include "{name}"'
         elif (

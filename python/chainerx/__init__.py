@@ -99,6 +99,7 @@ for _name in ('fft', 'linalg', 'random', 'special'):
 
 if _typing.TYPE_CHECKING:
     from chainerx import func as func
+    from chainerx import onnx as onnx
     from chainerx import testing as testing
     from chainerx._core import ndarray as ndarray
     from chainerx.func import value_and_grad as value_and_grad
@@ -164,6 +165,7 @@ def _recover_generator(state: tuple[_builtins.int, _builtins.int]) -> random.Gen
 _LAZY = {
     'bfloat16': 'ml_dtypes:bfloat16',
     'func': 'chainerx.func',
+    'onnx': 'chainerx.onnx',
     'testing': 'chainerx.testing',
     'value_and_grad': 'chainerx.func:value_and_grad',
 }

@@ -7,6 +7,7 @@
 #include "chainerx/core/context.h"
 #include "chainerx/python/batching.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/core_api.h"
 #include "chainerx/python/device.h"
 #include "chainerx/python/engine/module.h"
 #include "chainerx/python/errors.h"
@@ -43,6 +44,12 @@ void AddAliases(nb::module_& m, Binding::Kind kind, const nb::module_& core) {
         const nb::module_& owner = nb::hasattr(m, a->routine) ? m : core;
         m.attr(a->alias) = owner.attr(a->routine);
     }
+}
+
+// Offers what core_api.h says.
+void AddApi(nb::module_& m) {
+    static CoreApi api{g_ndarray_type, &Wrap, &FromDevice, &AsDevice, &TranslateException};
+    m.attr("_api") = nb::steal(PyCapsule_New(&api, kCoreApiName, nullptr));
 }
 
 }  // namespace
@@ -108,6 +115,7 @@ NB_MODULE(_core, m) {
     } catch (const PythonError&) {
         throw nb::python_error();
     }
+    AddApi(m);
     InitNamedTuples(m.ptr());
     InitRuntime(m.ptr());
     InitConfig(m.ptr());

@@ -1,0 +1,31 @@
+// Checks a model that was read, and makes a plan of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "chainerx/onnx/messages.h"
+#include "chainerx/onnx/plan.h"
+
+namespace chainerx::onnx {
+
+struct Constant {
+    int slot;
+    Value value;
+    std::string name;   // of an initializer of the main graph; else ""
+    bool is_parameter;  // a float initializer of the main graph
+};
+
+struct Plan {
+    Block block;
+    std::vector<std::string> input_names;  // of block.inputs
+    std::vector<Constant> constants;
+    std::vector<Step> folded;  // depend on no input and no parameter, and run once
+    int n_slots{0};
+};
+
+// NotImplementedError that lists all operators that are unknown, or not in this version; ValueError
+// for all other defects: names that nothing makes, or two nodes do; cycles; a missing opset.
+Plan BuildPlan(const ModelMessage& model, const std::string& folder);
+
+}  // namespace chainerx::onnx

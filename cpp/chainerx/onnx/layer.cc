@@ -1,0 +1,130 @@
+// Products and convolutions.
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "chainerx/core/error.h"
+#include "chainerx/onnx/axes.h"
+#include "chainerx/onnx/operator.h"
+#include "chainerx/onnx/windows.h"
+#include "chainerx/ops/conv/conv.h"
+#include "chainerx/ops/elementwise/operators.h"
+#include "chainerx/ops/linalg/einsum.h"
+#include "chainerx/ops/linalg/factor.h"
+#include "chainerx/ops/linalg/linalg.h"
+#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/shape/view.h"
+
+namespace chainerx::onnx {
+namespace {
+
+Array MatMul(const Call& call) { return Matmul(call.X(0), call.X(1)); }
+
+Array Gemm(const Call& call) {
+    Array a = call.X(0);
+    Array b = call.X(1);
+    if (a.ndim() != 2 || b.ndim() != 2) {
+        throw DimensionError{"A and B have shapes ", a.shape(), " and ", b.shape(),
+                             ", expected 2 dimensions"};
+    }
+    if (call.Int("transA", 0) != 0) a = Transpose(a);
+    const bool is_transposed = call.Int("transB", 0) != 0;
+    const double alpha = call.Float("alpha", 1);
+    const double beta = call.Float("beta", 1);
+    const std::optional<Array> c = call.Maybe(2);
+    // The layer that nearly all models mean by it: one call that adds the bias, too.
+    if (is_transposed && alpha == 1 && beta == 1 && IsFloat(a.dtype()) && c.has_value() &&
+        c->ndim() == 1 && c->shape()[0] == b.shape()[0]) {
+        return Linear(a, b, c);
+    }
+    Array y = Matmul(a, is_transposed ? Transpose(b) : b);
+    if (alpha != 1) y = AsType(y * alpha, y.dtype(), false);
+    if (!c.has_value() || beta == 0) return y;
+    return y + (beta == 1 ? *c : AsType(*c * beta, c->dtype(), false));
+}
+
+Array Einsum(const Call& call) {
+    return Einsum(EinsumSubscripts{call.String("equation", "")}, call.All());
+}
+
+Array Det(const Call& call) { return linalg::Det(call.X(0)); }
+
+Shape SpatialOf(const Shape& shape) {
+    return shape.size() < 3 ? Shape{} : Shape(shape.begin() + 2, shape.end());
+}
+
+// `size` is the shape of the windows; an attribute that is there must say the same.
+void CheckKernelShape(const Call& call, const Array& w, const Shape& size) {
+    if (!call.HasAttribute("kernel_shape")) return;
+    const Shape shape = ToShape(call.IntList("kernel_shape"));
+    if (!(shape == size)) {
+        throw DimensionError{"attribute kernel_shape is ", shape, ", but W has shape ", w.shape()};
+    }
+}
+
+Array Conv(const Call& call) {
+    const Array x = call.X(0);
+    const Array w = call.X(1);
+    const Shape size = SpatialOf(w.shape());
+    CheckKernelShape(call, w, size);
+    const Windows windows = ReadWindows(call, x.shape(), size);
+    return Conv(x, w, call.Maybe(2), PerAxis{windows.stride},
+                AxisPads{windows.before, windows.after}, false, PerAxis{windows.dilation},
+                call.Int("group", 1));
+}
+
+Array ConvTranspose(const Call& call) {
+    const Array x = call.X(0);
+    const Array w = call.X(1);
+    const Shape size = SpatialOf(w.shape());
+    CheckKernelShape(call, w, size);
+    // Pads are read below: those of SAME depend on the output.
+    const std::string_view automatic = call.String("auto_pad", "NOTSET");
+    Windows windows = ReadWindows(call, x.shape(), size);
+    const int64_t n = size.size();
+    const std::vector<int64_t> extra = call.IntList("output_padding");
+    const std::vector<int64_t> wanted = call.IntList("output_shape");
+    if ((!extra.empty() && static_cast<int64_t>(extra.size()) != n) ||
+        (!wanted.empty() && static_cast<int64_t>(wanted.size()) != n)) {
+        throw DimensionError{"attributes output_padding and output_shape have ",
+                             extra.size(),
+                             " and ",
+                             wanted.size(),
+                             " elements, expected ",
+                             n};
+    }
+    Shape outputs;
+    for (int8_t i = 0; i < n; ++i) {
+        const auto k = static_cast<size_t>(i);
+        const int64_t full = windows.stride[i] * (x.shape()[i + 2] - 1) +
+                             (extra.empty() ? 0 : extra[k]) + windows.Extent(i);
+        const bool is_same = automatic.starts_with("SAME");
+        if (!wanted.empty() || is_same) {
+            const int64_t output =
+                wanted.empty() ? x.shape()[i + 2] * windows.stride[i] : wanted[k];
+            const int64_t total = std::max<int64_t>(full - output, 0);
+            const bool is_upper = automatic == "SAME_UPPER";
+            windows.before[i] = is_upper ? total / 2 : total - total / 2;
+            windows.after[i] = total - windows.before[i];
+            outputs.push_back(output);
+        } else {
+            outputs.push_back(full - windows.before[i] - windows.after[i]);
+        }
+        if (outputs.back() < 1) throw DimensionError{"the output would have shape ", outputs};
+    }
+    return ConvTranspose(x, w, call.Maybe(2), PerAxis{windows.stride},
+                         AxisPads{windows.before, windows.after}, PerAxis{outputs},
+                         PerAxis{windows.dilation}, call.Int("group", 1));
+}
+
+constexpr Operator kOperators[] = {
+    CX_OPERATOR_SINCE(Conv, 1), CX_OPERATOR_SINCE(ConvTranspose, 1),
+    CX_OPERATOR_SINCE(Det, 11), CX_OPERATOR_SINCE(Einsum, 12),
+    CX_OPERATOR_SINCE(Gemm, 6), CX_OPERATOR_SINCE(MatMul, 1),
+};
+
+}  // namespace
+
+std::span<const Operator> LayerOperators() { return kOperators; }
+
+}  // namespace chainerx::onnx

@@ -1,0 +1,267 @@
+#include "chainerx/onnx/model.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <unordered_map>
+
+#include "chainerx/core/context.h"
+#include "chainerx/core/error.h"
+#include "chainerx/onnx/build.h"
+#include "chainerx/onnx/call.h"
+#include "chainerx/onnx/dtypes.h"
+#include "chainerx/onnx/messages.h"
+
+namespace chainerx::onnx {
+namespace {
+
+// A folded value of more bytes is computed in each run: a few bytes of a file may say it.
+constexpr int64_t kMaxFoldedBytes = 1 << 20;
+
+// Shapes and the like are read by the host, so they stay there.
+bool StaysOnHost(const Array& x) {
+    return !IsDifferentiable(x.dtype()) && x.ndim() <= 1 && x.GetTotalSize() <= 64;
+}
+
+Value Moved(const Value& value, Device& device) {
+    if (value.array.is_null() || StaysOnHost(value.array)) return value;
+    return &value.array.device() == &device ? value : Value{value.array.ToDevice(device)};
+}
+
+ValueInfo ToInfo(const ValueMessage& v, const char* role) {
+    ValueInfo info;
+    info.name = v.name;
+    if (v.elem_type != 0) {
+        info.dtype = ToDtype(v.elem_type, StrCat("onnx: ", role, " \"", v.name, "\""));
+    }
+    info.has_shape = v.has_shape;
+    for (const DimMessage& d : v.dims) {
+        info.shape.push_back(d.length);
+        info.names.push_back(d.name);
+    }
+    return info;
+}
+
+void CheckInput(const ValueInfo& info, const Value& value, const Device& device) {
+    const auto expected = [&info] {
+        return StrCat("onnx: input \"", info.name, "\" must be ", info.ToString());
+    };
+    if (value.array.is_null() || !info.dtype.has_value()) {
+        const bool is_tensor = !value.array.is_null();
+        if (is_tensor != info.dtype.has_value() && info.dtype.has_value()) {
+            throw TypeError{expected(), ", got a sequence"};
+        }
+        return;
+    }
+    const Array& x = value.array;
+    if (x.dtype() != *info.dtype) throw DtypeError{expected(), ", got dtype ", x.dtype()};
+    if (info.has_shape) {
+        bool fits = x.shape().size() == static_cast<int64_t>(info.shape.size());
+        for (int64_t i = 0; fits && i < x.ndim(); ++i) {
+            const int64_t length = info.shape[static_cast<size_t>(i)];
+            fits = length < 0 || length == x.shape()[i];
+        }
+        if (!fits) throw DimensionError{expected(), ", got shape ", x.shape()};
+    }
+    if (&x.device() != &device) {
+        throw DeviceError{"onnx: input \"",      info.name,    "\" is on ", x.device().name(),
+                          ", but the model on ", device.name()};
+    }
+}
+
+}  // namespace
+
+std::string ValueInfo::ToString() const {
+    if (!dtype.has_value()) return "a sequence or an optional value";
+    std::string text = chainerx::ToString(*dtype);
+    if (!has_shape) return text + " of any shape";
+    text += " (";
+    for (size_t i = 0; i < shape.size(); ++i) {
+        if (i != 0) text += ", ";
+        text += shape[i] >= 0 ? std::to_string(shape[i]) : names[i].empty() ? "?" : names[i];
+    }
+    return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+class Model::Impl {
+ public:
+    Impl(std::string_view bytes, const std::string& folder, Device& device) : device_{&device} {
+        const ModelMessage message = ReadModel(bytes);
+        plan_ = BuildPlan(message, folder);
+        for (const ValueMessage& v : message.graph.inputs) inputs_.push_back(ToInfo(v, "input"));
+        for (const ValueMessage& v : message.graph.outputs) {
+            outputs_.push_back(ToInfo(v, "output"));
+        }
+        for (ValueInfo& input : inputs_) {
+            for (const Constant& c : plan_.constants) {
+                if (c.name == input.name) input.is_required = false;
+            }
+        }
+        ToDevice(device);
+    }
+
+    const std::vector<ValueInfo>& inputs() const { return inputs_; }
+    const std::vector<ValueInfo>& outputs() const { return outputs_; }
+    Device& device() const { return *device_; }
+
+    void ToDevice(Device& device) {
+        device_ = &device;
+        for (Constant& c : plan_.constants) c.value = Moved(c.value, device);
+    }
+
+    Values Run(const Values& inputs) {
+        Fold();
+        if (inputs.size() > inputs_.size()) {
+            throw DimensionError{"onnx: the model has ", inputs_.size(), " inputs, but was given ",
+                                 inputs.size()};
+        }
+        Frame frame = NewFrame();
+        for (size_t i = 0; i < inputs_.size(); ++i) {
+            if (i >= inputs.size() || inputs[i].is_none()) {
+                // An optional value of ONNX may be empty.
+                if (!inputs_[i].is_required || !inputs_[i].dtype.has_value()) continue;
+                throw ValueError{"onnx: input \"", inputs_[i].name, "\" is missing, expected ",
+                                 inputs_[i].ToString()};
+            }
+            CheckInput(inputs_[i], inputs[i], *device_);
+            frame.slots[static_cast<size_t>(plan_.block.inputs[i])] = inputs[i];
+        }
+        RunSteps(plan_.block, frame);
+        Values outputs;
+        for (const int slot : plan_.block.outputs) {
+            outputs.push_back(frame.slots[static_cast<size_t>(slot)]);
+            Array& y = outputs.back().array;
+            if (!y.is_null() && &y.device() != device_) y = y.ToDevice(*device_);
+        }
+        return outputs;
+    }
+
+    std::vector<std::pair<std::string, Array>> parameters() const {
+        std::vector<std::pair<std::string, Array>> found;
+        for (const Constant& c : plan_.constants) {
+            if (c.is_parameter) found.emplace_back(c.name, c.value.array);
+        }
+        return found;
+    }
+
+    void SetParameter(const std::string& name, const Array& value) {
+        for (Constant& c : plan_.constants) {
+            if (!c.is_parameter || c.name != name) continue;
+            const Array& old = c.value.array;
+            if (value.dtype() != old.dtype()) {
+                throw DtypeError{"onnx: parameter \"", name,     "\" has dtype ",
+                                 old.dtype(),          ", got ", value.dtype()};
+            }
+            if (!std::equal(old.shape().begin(), old.shape().end(), value.shape().begin(),
+                            value.shape().end())) {
+                throw DimensionError{"onnx: parameter \"", name,     "\" has shape ",
+                                     old.shape(),          ", got ", value.shape()};
+            }
+            if (&value.device() != device_) {
+                throw DeviceError{"onnx: parameter \"",  name,
+                                  "\" is on ",           value.device().name(),
+                                  ", but the model on ", device_->name()};
+            }
+            c.value = value;
+            return;
+        }
+        throw NotFoundError{"onnx: the model has no parameter \"", name, "\""};
+    }
+
+ private:
+    Frame NewFrame() const {
+        Frame frame{Values(static_cast<size_t>(plan_.n_slots)), device_};
+        for (const Constant& c : plan_.constants) {
+            frame.slots[static_cast<size_t>(c.slot)] = c.value;
+        }
+        return frame;
+    }
+
+    // At the first run, computes what is the same in all. An error is that of the node, each time.
+    void Fold() {
+        const std::lock_guard lock{mutex_};
+        if (plan_.folded.empty()) return;
+        Frame frame = NewFrame();
+        Block all;
+        all.steps = plan_.folded;
+        RunSteps(all, frame);
+        std::vector<Step> large;
+        for (Step& step : plan_.folded) {
+            bool is_small = true;
+            for (const int slot : step.outputs) {
+                if (slot == kNoSlot) continue;
+                const Value& value = frame.slots[static_cast<size_t>(slot)];
+                is_small = is_small && value.sequence == nullptr &&
+                           (value.array.is_null() || value.array.GetNBytes() <= kMaxFoldedBytes);
+            }
+            if (!is_small) {
+                large.push_back(std::move(step));
+                continue;
+            }
+            for (const int slot : step.outputs) {
+                if (slot == kNoSlot) continue;
+                const Value& value = frame.slots[static_cast<size_t>(slot)];
+                plan_.constants.push_back({slot, Moved(value, *device_), "", false});
+            }
+        }
+        plan_.folded.clear();
+        std::vector<Step>& steps = plan_.block.steps;
+        steps.insert(steps.begin(), std::make_move_iterator(large.begin()),
+                     std::make_move_iterator(large.end()));
+    }
+
+    Device* device_;
+    Plan plan_;
+    std::vector<ValueInfo> inputs_;
+    std::vector<ValueInfo> outputs_;
+    std::mutex mutex_;  // of Fold
+};
+
+Model Model::Load(const std::string& path, Device& device) {
+    std::ifstream file{path, std::ios::binary | std::ios::ate};
+    const auto size = file.tellg();
+    if (!file || size < 0 || std::filesystem::is_directory(path)) {
+        throw ValueError{"onnx: \"", path, "\" can't be read"};
+    }
+    std::string bytes(static_cast<size_t>(size), '\0');
+    file.seekg(0);
+    if (!file.read(bytes.data(), size)) throw ValueError{"onnx: \"", path, "\" can't be read"};
+    const std::filesystem::path folder = std::filesystem::path{path}.parent_path();
+    return FromBytes(bytes, folder.empty() ? "." : folder.string(), device);
+}
+
+Model Model::FromBytes(std::string_view bytes, const std::string& folder, Device& device) {
+    return Model{std::make_unique<Impl>(bytes, folder, device)};
+}
+
+Model::Model(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
+Model::Model(Model&& o) noexcept = default;
+Model& Model::operator=(Model&& o) noexcept = default;
+Model::~Model() = default;
+
+const std::vector<ValueInfo>& Model::inputs() const { return impl_->inputs(); }
+const std::vector<ValueInfo>& Model::outputs() const { return impl_->outputs(); }
+Device& Model::device() const { return impl_->device(); }
+Values Model::Run(const Values& inputs) const { return impl_->Run(inputs); }
+
+std::vector<Array> Model::operator()(const std::vector<Array>& inputs) const {
+    std::vector<Array> outputs;
+    Values values = Run(Values(inputs.begin(), inputs.end()));
+    for (size_t i = 0; i < values.size(); ++i) {
+        if (values[i].array.is_null()) {
+            throw TypeError{"onnx: output \"", this->outputs()[i].name,
+                            "\" is a sequence or empty, expected an array"};
+        }
+        outputs.push_back(std::move(values[i].array));
+    }
+    return outputs;
+}
+
+std::vector<std::pair<std::string, Array>> Model::parameters() const { return impl_->parameters(); }
+void Model::SetParameter(const std::string& name, const Array& value) {
+    impl_->SetParameter(name, value);
+}
+void Model::ToDevice(Device& device) { impl_->ToDevice(device); }
+
+}  // namespace chainerx::onnx

@@ -1,0 +1,75 @@
+// Models of ONNX: read from a file, checked, and run as compositions of routines, so that results
+// have gradients in inputs and parameters.
+//
+//     chainerx::onnx::Model model = chainerx::onnx::Model::Load("model.onnx");
+//     std::vector<chainerx::Array> ys = model({x});
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/device.h"
+#include "chainerx/core/macro.h"
+#include "chainerx/onnx/value.h"
+
+namespace chainerx::onnx {
+
+// An input or output of a model, as its file describes it.
+struct ValueInfo {
+    std::string name;
+    std::optional<Dtype> dtype;  // nullopt for what is no tensor
+    bool has_shape{false};
+    std::vector<int64_t> shape;      // -1 for a length that is not fixed
+    std::vector<std::string> names;  // of the axes; "" for an axis without one
+    bool is_required{true};          // false for an input with a default
+
+    // As in "float32 (batch, 3, 224, 224)".
+    std::string ToString() const;
+};
+
+class CX_API Model {
+ public:
+    // Reads a file; its weights go to the device. ValueError for a file that is no model, or
+    // contradicts itself; NotImplementedError for operators, versions of them and element types
+    // that are not supported: all unknown operators are listed.
+    static Model Load(const std::string& path, Device& device = GetDefaultDevice());
+    // Reads bytes. External data is found in `folder`, if there is one.
+    static Model FromBytes(std::string_view bytes, const std::string& folder = "",
+                           Device& device = GetDefaultDevice());
+
+    Model(Model&& o) noexcept;
+    Model& operator=(Model&& o) noexcept;
+    ~Model();
+
+    const std::vector<ValueInfo>& inputs() const;
+    const std::vector<ValueInfo>& outputs() const;
+    Device& device() const;
+
+    // Runs the model on one value per input; a value of neither kind stands for a missing one. It
+    // may be called from several threads. Errors name the input, or the node.
+    Values Run(const Values& inputs) const;
+    // Inputs and outputs must be arrays.
+    std::vector<Array> operator()(const std::vector<Array>& inputs) const;
+
+    // The float initializers by name, in the order of the file. They can be required to have
+    // gradients.
+    std::vector<std::pair<std::string, Array>> parameters() const;
+    // NotFoundError for another name; DtypeError, DimensionError for another dtype or shape.
+    void SetParameter(const std::string& name, const Array& value);
+
+    // Moves weights and constants; not while another thread runs the model.
+    void ToDevice(Device& device);
+
+ private:
+    class Impl;
+    explicit Model(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace chainerx::onnx

@@ -1,0 +1,68 @@
+// A model that is checked and ready to run: its graphs as steps, in an order in which all that a
+// step reads is there. Names have become slots, numbers that are unique in the whole model.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "chainerx/core/array.h"
+#include "chainerx/onnx/value.h"
+
+namespace chainerx::onnx {
+
+class Call;
+struct Block;
+
+// Computes the outputs of a step.
+using Routine = Values (*)(const Call& call);
+
+struct Attribute {
+    std::string name;
+    int64_t type{0};  // as AttributeMessage's
+    float f{0};
+    int64_t i{0};
+    std::string s;
+    Array tensor;  // on native:0
+    std::shared_ptr<const Block> block;
+    std::vector<float> floats;
+    std::vector<int64_t> ints;
+    std::vector<std::string> strings;
+};
+
+inline constexpr int kNoSlot = -1;
+
+struct Step {
+    std::string node;  // "node conv1 (Conv)", for errors
+    int64_t opset{0};
+    Routine routine{nullptr};
+    std::vector<Attribute> attributes;
+    std::vector<int> inputs;   // kNoSlot for a missing one
+    std::vector<int> outputs;  // kNoSlot for one that nobody reads
+    std::vector<int> freed;    // slots of the same graph that no later step reads
+    bool is_foldable{false};   // gives the same result each time
+};
+
+struct Block {
+    std::vector<int> inputs;
+    std::vector<int> outputs;
+    std::vector<std::string> output_names;
+    std::vector<Step> steps;
+};
+
+// The slots of one run.
+struct Frame {
+    Values slots;
+    Device* device;  // of the model
+};
+
+// Runs a graph within a graph, and returns its outputs. DimensionError for another number of
+// inputs.
+Values RunBlock(const Block& block, Values inputs, Frame& frame);
+// Runs the steps from `first` on.
+void RunSteps(const Block& block, Frame& frame);
+// Throws the exception that is being handled again, its message after the name of the step.
+[[noreturn]] void RethrowFrom(const Step& step);
+
+}  // namespace chainerx::onnx

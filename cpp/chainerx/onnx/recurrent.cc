@@ -1,0 +1,306 @@
+// LSTM, GRU and RNN.
+#include <array>
+#include <cctype>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "chainerx/core/error.h"
+#include "chainerx/onnx/axes.h"
+#include "chainerx/onnx/operator.h"
+#include "chainerx/ops/elementwise/composed.h"
+#include "chainerx/ops/elementwise/operators.h"
+#include "chainerx/ops/elementwise/tables/activation.h"
+#include "chainerx/ops/elementwise/tables/hyperbolic.h"
+#include "chainerx/ops/elementwise/where.h"
+#include "chainerx/ops/index/indexing.h"
+#include "chainerx/ops/linalg/linalg.h"
+#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/shape/manipulation.h"
+#include "chainerx/ops/shape/view.h"
+
+namespace chainerx::onnx {
+namespace {
+
+struct Activation {
+    std::string name;  // in small letters
+    float alpha;
+    float beta;
+
+    Array operator()(const Array& x) const {
+        if (name == "sigmoid") return Sigmoid(x);
+        if (name == "tanh") return Tanh(x);
+        if (name == "relu") return Relu(x);
+        if (name == "affine") return x * alpha + beta;
+        if (name == "leakyrelu") return LeakyRelu(x, alpha);
+        if (name == "thresholdedrelu") return Where(x >= alpha, x, 0);
+        if (name == "scaledtanh") return Tanh(x * beta) * alpha;
+        if (name == "hardsigmoid") return Clip(x * alpha + beta, 0, 1);
+        if (name == "elu") return Elu(x, double{alpha});
+        if (name == "softsign") return x / (Absolute(x) + 1);
+        if (name == "softplus") return Softplus(x);
+        throw NotImplementedError{"attribute activations has \"", name, "\", which is unknown"};
+    }
+};
+
+// What is the same for all three, and one direction of it.
+struct Layer {
+    int64_t steps, batch, hidden;
+    std::array<Activation, 3> f;
+    double clip;   // 0 for none
+    Array w, r;    // gates x inputs, gates x hidden
+    Array wb, rb;  // biases of gates; null if there are none
+    Array peepholes;
+    Array lengths;  // of the sequences; null if all have all steps
+    bool is_backward;
+
+    Array Clipped(const Array& x) const { return clip > 0 ? Clip(x, -clip, clip) : x; }
+    // Gate i of all.
+    Array Gate(const Array& gates, int64_t i) const {
+        return gates.At({Ellipsis{}, Slice{i * hidden, (i + 1) * hidden}});
+    }
+    Array Input(const Array& x) const {
+        const Array y = Matmul(x, Transpose(w));
+        return wb.is_null() ? y : y + wb;
+    }
+    Array Hidden(const Array& h) const {
+        const Array y = Matmul(h, Transpose(r));
+        return rb.is_null() ? y : y + rb;
+    }
+};
+
+// x reversed in time; of each sequence the steps that it has.
+Array Reversed(const Layer& layer, const Array& x) {
+    if (layer.lengths.is_null()) return Flip(x, Axes{0});
+    const Array t = Reshape(Arange(Scalar{layer.steps}, Dtype::kInt64, x.device()), Shape{-1, 1});
+    const Array place = Where(t < layer.lengths, layer.lengths - 1 - t, t);
+    const Array batch = Arange(Scalar{layer.batch}, Dtype::kInt64, x.device());
+    const std::vector<IndexItem> items{{NewAxis{}, place}, {NewAxis{}, batch}};
+    return At(x, items);
+}
+
+struct States {
+    Array ys;  // steps x batch x hidden
+    Array h;
+    Array c;  // null unless the cell has it
+};
+
+// Runs a cell: (gates of the input at a step, h, c) to the next h and c.
+States RunSteps(const Layer& layer, const Array& given, Array h, Array c, auto cell) {
+    const Array x = layer.is_backward ? Reversed(layer, given) : given;
+    const Array gates = layer.Input(x);
+    std::vector<Array> ys;
+    for (int64_t t = 0; t < layer.steps; ++t) {
+        auto [next_h, next_c] = cell(At(gates, t), h, c);
+        Array y = next_h;
+        if (!layer.lengths.is_null()) {  // sequences that have ended keep their states
+            const Array goes_on = Reshape(layer.lengths > t, Shape{-1, 1});
+            y = Where(goes_on, next_h, 0);
+            next_h = Where(goes_on, next_h, h);
+            if (!c.is_null()) next_c = Where(goes_on, next_c, c);
+        }
+        h = std::move(next_h);
+        c = std::move(next_c);
+        ys.push_back(std::move(y));
+    }
+    Array all = ys.empty() ? Zeros(Shape{0, layer.batch, layer.hidden}, h.dtype(), h.device())
+                           : Stack(ys, 0);
+    return {layer.is_backward ? Reversed(layer, all) : all, h, c};
+}
+
+using Cell = States (*)(const Call& call, const Layer& layer, const Array& x, const Array& h,
+                        const Array& c);
+
+struct Kind {
+    int64_t n_gates;
+    size_t n_activations;
+    const char* activations[3];
+    bool has_c;
+    size_t peepholes;  // the input of them; 0 if there is none
+    Cell run;
+};
+
+// The activation of this place among all directions; its numbers are given in order to those that
+// have any.
+std::vector<Activation> ActivationsOf(const Call& call, const Kind& kind, size_t n_directions) {
+    std::vector<std::string> names = call.StringList("activations");
+    const size_t n = kind.n_activations * n_directions;
+    if (names.empty()) {
+        for (size_t i = 0; i < n; ++i) names.emplace_back(kind.activations[i % kind.n_activations]);
+    }
+    if (names.size() != n) {
+        throw DimensionError{"attribute activations has ", names.size(), " elements, expected ", n};
+    }
+    const std::vector<float> alphas = call.FloatList("activation_alpha");
+    const std::vector<float> betas = call.FloatList("activation_beta");
+    size_t alpha = 0;
+    size_t beta = 0;
+    std::vector<Activation> found;
+    for (std::string& name : names) {
+        for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        struct Defaults {
+            const char* name;
+            float alpha, beta;
+            bool has_beta;
+        };
+        static constexpr Defaults kDefaults[] = {{"affine", 1, 0, true},
+                                                 {"leakyrelu", 0.01F, 0, false},
+                                                 {"thresholdedrelu", 1, 0, false},
+                                                 {"scaledtanh", 1, 1, true},
+                                                 {"hardsigmoid", 0.2F, 0.5F, true},
+                                                 {"elu", 1, 0, false}};
+        Activation f{name, 0, 0};
+        for (const Defaults& d : kDefaults) {
+            if (name != d.name) continue;
+            f.alpha = alpha < alphas.size() ? alphas[alpha++] : d.alpha;
+            f.beta = d.has_beta && beta < betas.size() ? betas[beta++] : d.beta;
+        }
+        found.push_back(std::move(f));
+    }
+    return found;
+}
+
+void CheckShape(const char* name, const Array& x, const Shape& expected) {
+    if (!(x.shape() == expected)) {
+        throw DimensionError{name, " has shape ", x.shape(), ", expected ", expected};
+    }
+}
+
+Values RunLayers(const Call& call, const Kind& kind) {
+    Array x = call.X(0);
+    const Array w = call.X(1);
+    const Array r = call.X(2);
+    const bool is_batch_first = call.Int("layout", 0) != 0;
+    if (x.ndim() != 3 || w.ndim() != 3 || r.ndim() != 3) {
+        throw DimensionError{
+            "X, W and R have shapes ", x.shape(), ", ", w.shape(), " and ", r.shape(),
+            ", expected 3 dimensions"};
+    }
+    if (is_batch_first) x = Swapaxes(x, 0, 1);
+    const std::string_view direction = call.String("direction", "forward");
+    const bool is_both = direction == "bidirectional";
+    if (!is_both && direction != "forward" && direction != "reverse") {
+        throw ValueError{"attribute direction is \"", direction,
+                         "\", expected forward, reverse or bidirectional"};
+    }
+    const int64_t n_directions = is_both ? 2 : 1;
+    Layer layer;
+    layer.steps = x.shape()[0];
+    layer.batch = x.shape()[1];
+    layer.hidden = r.shape()[2];
+    layer.clip = call.Float("clip", 0);
+    const int64_t gates = kind.n_gates * layer.hidden;
+    CheckShape("W", w, {n_directions, gates, x.shape()[2]});
+    CheckShape("R", r, {n_directions, gates, layer.hidden});
+    if (call.Has(3)) CheckShape("B", call.X(3), {n_directions, 2 * gates});
+    if (call.Has(4)) {
+        layer.lengths = AsType(call.X(4), Dtype::kInt64, false);
+        CheckShape("sequence_lens", layer.lengths, {layer.batch});
+        for (const int64_t n : layer.lengths.ToHost<int64_t>()) {
+            if (n < 0 || n > layer.steps) {
+                throw ValueError{"sequence_lens has ", n, ", expected 0 to ", layer.steps};
+            }
+        }
+    }
+    const auto initial = [&](size_t input, const char* name) {
+        if (!call.Has(input)) {
+            return Zeros(Shape{n_directions, layer.batch, layer.hidden}, x.dtype(), x.device());
+        }
+        Array state = call.X(input);
+        if (is_batch_first && state.ndim() == 3) state = Swapaxes(state, 0, 1);
+        CheckShape(name, state, {n_directions, layer.batch, layer.hidden});
+        return state;
+    };
+    const Array h = initial(5, "initial_h");
+    const Array c = kind.has_c ? initial(6, "initial_c") : Array{};
+    const std::vector<Activation> fs = ActivationsOf(call, kind, static_cast<size_t>(n_directions));
+    std::vector<Array> ys;
+    std::vector<Array> hs;
+    std::vector<Array> cs;
+    for (int64_t d = 0; d < n_directions; ++d) {
+        layer.is_backward = direction == "reverse" || d == 1;
+        layer.w = At(w, d);
+        layer.r = At(r, d);
+        if (call.Has(3)) {
+            const Array b = At(call.X(3), d);
+            layer.wb = b.At({Slice{0, gates}});
+            layer.rb = b.At({Slice{gates, 2 * gates}});
+        }
+        if (kind.peepholes != 0 && call.Has(kind.peepholes)) {
+            CheckShape("P", call.X(kind.peepholes), {n_directions, 3 * layer.hidden});
+            layer.peepholes = At(call.X(kind.peepholes), d);
+        }
+        for (size_t i = 0; i < kind.n_activations; ++i) {
+            layer.f[i] = fs[static_cast<size_t>(d) * kind.n_activations + i];
+        }
+        States states = kind.run(call, layer, x, At(h, d), kind.has_c ? At(c, d) : Array{});
+        ys.push_back(std::move(states.ys));
+        hs.push_back(std::move(states.h));
+        if (kind.has_c) cs.push_back(std::move(states.c));
+    }
+    const int8_t axis = is_batch_first ? 1 : 0;
+    Array y = Stack(ys, 1);  // steps, directions, batch, hidden
+    if (is_batch_first) y = Transpose(y, Axes{2, 0, 1, 3});
+    Values outputs{y, Stack(hs, axis)};
+    if (kind.has_c) outputs.emplace_back(Stack(cs, axis));
+    return outputs;
+}
+
+// Gates: input, output, forget, cell.
+States LstmSteps(const Call& call, const Layer& l, const Array& x, const Array& h0,
+                 const Array& c0) {
+    const bool couples = call.Int("input_forget", 0) != 0;
+    return RunSteps(l, x, h0, c0, [&](const Array& input, const Array& h, const Array& c) {
+        const Array gates = input + l.Hidden(h);
+        const auto gate = [&](int64_t i, const Array& cell, int64_t peephole) {
+            Array g = l.Gate(gates, i);
+            if (!l.peepholes.is_null()) g = g + cell * l.Gate(l.peepholes, peephole);
+            return l.f[0](l.Clipped(g));
+        };
+        const Array i = gate(0, c, 0);
+        const Array f = couples ? 1 - i : gate(2, c, 2);
+        const Array next = f * c + i * l.f[1](l.Clipped(l.Gate(gates, 3)));
+        return std::pair{gate(1, next, 1) * l.f[2](next), next};
+    });
+}
+
+// Gates: update, reset, hidden.
+States GruSteps(const Call& call, const Layer& l, const Array& x, const Array& h0, const Array&) {
+    const bool resets_after = call.Int("linear_before_reset", 0) != 0;
+    return RunSteps(l, x, h0, {}, [&](const Array& input, const Array& h, const Array&) {
+        const Array hidden = l.Hidden(h);
+        const Array z = l.f[0](l.Clipped(l.Gate(input, 0) + l.Gate(hidden, 0)));
+        const Array r = l.f[0](l.Clipped(l.Gate(input, 1) + l.Gate(hidden, 1)));
+        const Array own = resets_after ? r * l.Gate(hidden, 2) : l.Gate(l.Hidden(r * h), 2);
+        const Array n = l.f[1](l.Clipped(l.Gate(input, 2) + own));
+        return std::pair{(1 - z) * n + z * h, Array{}};
+    });
+}
+
+States RnnSteps(const Call&, const Layer& l, const Array& x, const Array& h0, const Array&) {
+    return RunSteps(l, x, h0, {}, [&](const Array& input, const Array& h, const Array&) {
+        return std::pair{l.f[0](l.Clipped(input + l.Hidden(h))), Array{}};
+    });
+}
+
+Values LSTM(const Call& call) {
+    return RunLayers(call, {4, 3, {"Sigmoid", "Tanh", "Tanh"}, true, 7, &LstmSteps});
+}
+Values GRU(const Call& call) {
+    return RunLayers(call, {3, 2, {"Sigmoid", "Tanh", ""}, false, 0, &GruSteps});
+}
+Values RNN(const Call& call) {
+    return RunLayers(call, {1, 1, {"Tanh", "", ""}, false, 0, &RnnSteps});
+}
+
+constexpr Operator kOperators[] = {
+    CX_OPERATOR_SINCE(GRU, 7),
+    CX_OPERATOR_SINCE(LSTM, 7),
+    CX_OPERATOR_SINCE(RNN, 7),
+};
+
+}  // namespace
+
+std::span<const Operator> RecurrentOperators() { return kOperators; }
+
+}  // namespace chainerx::onnx

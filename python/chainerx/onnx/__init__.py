@@ -1,0 +1,178 @@
+"""Models of ONNX: read, run on any device, and differentiated.
+
+Needs no other package; only :mod:`chainerx.onnx.backend` needs ``onnx``.
+"""
+
+from __future__ import annotations
+
+import os
+import typing as tp
+
+import numpy as np
+
+import chainerx
+from chainerx import _onnx
+
+if tp.TYPE_CHECKING:
+    from chainerx._core import Device, DeviceLike, ndarray
+    from chainerx.onnx import backend as backend
+
+
+class ValueInfo(tp.NamedTuple):
+    """An input or output of a model, as its file describes it.
+
+    Args:
+        name (str): As in the file.
+        dtype (numpy.dtype or None): None for what is no tensor: a sequence, an optional value.
+        shape (tuple or None): A number for each axis of fixed length, a name or None for others.
+            None if the file has no shape.
+        required (bool): False for an input with a default.
+    """
+
+    name: str
+    dtype: np.dtype | None
+    shape: tuple[int | str | None, ...] | None
+    required: bool
+
+
+def _info(name: str, dtype: str | None, shape: tp.Any, required: bool) -> ValueInfo:
+    if dtype == 'bfloat16':
+        return ValueInfo(name, np.dtype(chainerx.bfloat16), shape, required)
+    return ValueInfo(name, None if dtype is None else np.dtype(dtype), shape, required)
+
+
+class Model:
+    """A model that :func:`load` has read. Called with arrays, it returns arrays.
+
+    Operators are compositions of routines, so that results have gradients in the inputs and
+    parameters that require them.
+    """
+
+    def __init__(self, model: _onnx.Model) -> None:
+        self._model = model
+        self._inputs = [_info(*row) for row in model.inputs]
+        self._outputs = [_info(*row) for row in model.outputs]
+
+    @property
+    def inputs(self) -> list[ValueInfo]:
+        """The inputs, in the order of positional arguments."""
+        return list(self._inputs)
+
+    @property
+    def outputs(self) -> list[ValueInfo]:
+        """The outputs, in the order of results."""
+        return list(self._outputs)
+
+    @property
+    def parameters(self) -> dict[str, ndarray]:
+        """The float initializers by name: the arrays that the model computes with.
+
+        ``model.parameters['w'].require_grad()`` makes one trainable, and writing to it changes the
+        model. :meth:`set_parameter` replaces one.
+        """
+        return self._model.parameters()
+
+    @property
+    def device(self) -> Device:
+        """The device of the parameters."""
+        return self._model.device
+
+    def set_parameter(self, name: str, value: ndarray) -> None:
+        """Replaces a parameter.
+
+        Args:
+            name (str): One of :attr:`parameters`.
+            value (ndarray): Of the same shape, dtype and device. It may be part of a graph.
+        Raises:
+            NotFoundError: If there is no such parameter.
+            DtypeError, DimensionError, DeviceError: If the array does not fit.
+        """
+        self._model.set_parameter(name, value)
+
+    def to_device(self, device: DeviceLike) -> Model:
+        """Moves the parameters to a device, in place.
+
+        Args:
+            device (Device or str): Such as ``'cuda:0'``.
+        Returns:
+            Model: The model itself.
+        """
+        self._model.to_device(chainerx.get_device(device))
+        return self
+
+    def _to_value(self, value: tp.Any, info: ValueInfo) -> tp.Any:
+        if value is None or isinstance(value, chainerx.ndarray):
+            return value
+        if info.dtype is None:
+            if isinstance(value, (list, tuple)):
+                return [self._to_value(v, info) for v in value]
+            return chainerx.asarray(value, device=self.device)
+        if not isinstance(value, (np.ndarray, np.generic)):
+            value = np.asarray(value, info.dtype)
+        return chainerx.asarray(value, device=self.device)
+
+    def __call__(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        """Runs the model.
+
+        Args:
+            args, kwargs: Inputs by position or name: arrays on the model's device, NumPy arrays,
+                numbers; lists of these for sequences. None stands for a missing one.
+        Returns:
+            ndarray or tuple: The output, or all of several. A list for a sequence, None for an
+            empty optional value.
+        Raises:
+            TypeError: If an input has another name, is given twice, or is of another kind.
+            ValueError: If an input is missing.
+            DtypeError, DimensionError, DeviceError: If an array does not fit; the message names the
+                input. Errors of operators name the node.
+        """
+        if len(args) > len(self._inputs):
+            raise TypeError(
+                f'onnx: the model has {len(self._inputs)} inputs, but was given {len(args)}'
+            )
+        values = dict(zip((i.name for i in self._inputs), args, strict=False))
+        for name, value in kwargs.items():
+            if name in values:
+                raise TypeError(f'onnx: input "{name}" was given twice')
+            if all(name != i.name for i in self._inputs):
+                names = ', '.join(i.name for i in self._inputs)
+                raise TypeError(f'onnx: the model has no input "{name}", but {names}')
+            values[name] = value
+        results = self._model.run([self._to_value(values.get(i.name), i) for i in self._inputs])
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def __repr__(self) -> str:
+        names = ', '.join(i.name for i in self._inputs if i.required)
+        return f'<chainerx.onnx.Model ({names}) on {self.device.name}>'
+
+
+def load(source: str | os.PathLike[str] | bytes, device: DeviceLike | None = None) -> Model:
+    """Reads a model of ONNX and checks it.
+
+    Args:
+        source (path or bytes): The file, or what is in it. External data lie beside the file.
+        device (Device or str): Where the parameters go; the default device by default.
+    Returns:
+        Model: Ready to be called.
+    Raises:
+        ValueError: If the file is no model, or contradicts itself; the message names node and
+            field.
+        NotImplementedError: If operators, versions of them or element types are not supported. All
+            unknown operators are listed.
+        OSError: If the file can't be read.
+    """
+    target = chainerx.get_default_device() if device is None else chainerx.get_device(device)
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return Model(_onnx.Model(bytes(source), '', target))
+    path = os.fspath(source)
+    with open(path, 'rb'):  # for the right OSError
+        pass
+    return Model(_onnx.Model(os.fsdecode(path), '', target))
+
+
+def __getattr__(name: str) -> tp.Any:
+    if name == 'backend':
+        import importlib
+
+        return importlib.import_module('chainerx.onnx.backend')
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}', name=name)

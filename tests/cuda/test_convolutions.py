@@ -311,6 +311,18 @@ with chainer.using_config('autotune', True):
     assert engines == [3, *[3] * 3, *[5] * 3, 5, 5]
 
 
+def test_plans_that_were_used_last_stay(traced):
+    program = """
+import chainerx as chx
+w = chx.ones((1, 1, 1, 1), 'float32', device='cuda:0')
+for n in [*range(1, 1027), 1026, 1]:
+    chx.conv(chx.ones((1, 1, 1, n), 'float32', device='cuda:0'), w)
+"""
+    environment = {'CHAINERX_CUDA_TEST_EMPTY': '1', 'CHAINERX_CUDA_CONV': 'cudnn'}
+    plans = of(traced(program, **environment).calls, 'plan')
+    assert [plan['x'][-1] for plan in plans] == [*range(1, 1027), 1]
+
+
 @pytest.mark.parametrize('word', ['create', 'graph', 'plan', 'execute'])
 def test_failures_of_the_library(run, word):
     """Our own kernels compute; it is said once, and is an error where the library is forced."""

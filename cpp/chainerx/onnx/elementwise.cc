@@ -31,6 +31,14 @@ Array HardSwish(const Array& x) { return x * HardSigmoid(x, 1.0 / 6, 0.5); }
 
 Array Swish(const Array& x, double alpha) { return x * Sigmoid(x * alpha); }
 
+Array SwiGlu(const Array& x1, const Array& x2, double alpha) {
+    if (!(x1.shape() == x2.shape())) {
+        throw DimensionError{"A and B have shapes ", x1.shape(), " and ", x2.shape(),
+                             ", expected the same"};
+    }
+    return Swish(x1, alpha) * x2;
+}
+
 // The standard's defaults, which are floats.
 constexpr double kSeluAlpha = 1.67326319217681884765625;
 constexpr double kSeluGamma = 1.05070102214813232421875;

@@ -98,6 +98,44 @@ Array ScatterND(const Call& call) {
     return IndexUpdate(x, ItemsOfTuples(x, call.X(1), 0), call.X(2), RuleOf(call));
 }
 
+// Writes an update along an axis, from a place on that each item of the batch has.
+Array TensorScatter(const Call& call) {
+    const Array x = call.X(0);
+    const Array update = call.X(1);
+    const int8_t axis = call.Axis(call.Int("axis", -2), x.ndim());
+    const std::string_view mode = call.String("mode", "linear");
+    if (mode != "linear" && mode != "circular") {
+        throw ValueError{"attribute mode is \"", mode, "\", expected linear or circular"};
+    }
+    if (axis == 0 || update.ndim() != x.ndim() || update.shape()[axis] > x.shape()[axis]) {
+        throw DimensionError{"past_cache and update have shapes ",
+                             x.shape(),
+                             " and ",
+                             update.shape(),
+                             " along axis ",
+                             int64_t{axis}};
+    }
+    std::vector<Array> places = SparseIndices(update.shape(), Dtype::kInt64, x.device());
+    if (call.Has(2)) {
+        Shape batch = Shape::Filled(x.ndim(), 1);
+        batch[0] = -1;
+        Array& place = places[static_cast<size_t>(axis)];
+        place = place + Reshape(call.X(2), batch);
+        if (mode == "circular") place = Remainder(place, x.shape()[axis]);
+    }
+    std::vector<IndexItem> items;
+    for (Array& place : places) items.push_back({NewAxis{}, std::move(place)});
+    return IndexUpdate(x, items, update, ScatterRule::kSet);
+}
+
+// Elements of the last axis: of the domain of classical models.
+Array ArrayFeatureExtractor(const Call& call) {
+    const Array x = call.X(0);
+    const Array indices = Ravel(call.X(1));
+    const Array y = Take(x, indices, static_cast<int8_t>(x.ndim() - 1), IndexBoundsMode::kRaise);
+    return x.ndim() == 1 ? Reshape(y, Shape{1, y.shape()[0]}) : y;
+}
+
 Array NonZero(const Call& call) {
     const Array x = call.X(0);
     return Stack(Nonzero(x.ndim() == 0 ? Reshape(x, Shape{1}) : x), 0);
@@ -131,6 +169,7 @@ Array Compress(const Call& call) {
 }
 
 constexpr Operator kOperators[] = {
+    {"ArrayFeatureExtractor", 1, kNewestOpset, &Run<ArrayFeatureExtractor>, true, "ai.onnx.ml"},
     CX_OPERATOR_SINCE(Compress, 9),
     CX_OPERATOR_SINCE(Gather, 1),
     CX_OPERATOR_SINCE(GatherElements, 11),
@@ -140,6 +179,7 @@ constexpr Operator kOperators[] = {
     {"Scatter", 9, 10, &Run<ScatterElements>},
     CX_OPERATOR_SINCE(ScatterElements, 11),
     CX_OPERATOR_SINCE(ScatterND, 11),
+    CX_OPERATOR_SINCE(TensorScatter, 24),
 };
 
 }  // namespace

@@ -17,7 +17,9 @@ const Rows& AllRows() {
         for (const auto family :
              {ElementwiseOperators(), ShapeOperators(), IndexOperators(), ReduceOperators(),
               LayerOperators(), NormOperators(), PoolOperators(), ControlOperators(),
-              RecurrentOperators(), ResizeOperators(), ConstantOperators()}) {
+              RecurrentOperators(), ResizeOperators(), AttentionOperators(), LossOperators(),
+              QuantizeOperators(), RandomOperators(), VisionOperators(), SignalOperators(),
+              ConstantOperators()}) {
             for (const Operator& o : family) all.emplace(StrCat(o.domain, ".", o.name), &o);
         }
         return all;

@@ -52,6 +52,12 @@ std::span<const Operator> PoolOperators();
 std::span<const Operator> ControlOperators();
 std::span<const Operator> RecurrentOperators();
 std::span<const Operator> ResizeOperators();
+std::span<const Operator> AttentionOperators();
+std::span<const Operator> LossOperators();
+std::span<const Operator> QuantizeOperators();
+std::span<const Operator> RandomOperators();
+std::span<const Operator> VisionOperators();
+std::span<const Operator> SignalOperators();
 std::span<const Operator> ConstantOperators();
 
 // Returns null if there is no such operator of this version.

@@ -84,6 +84,8 @@ def check_equal(found, expected, case):
     assert found.dtype == expected.dtype
     assert found.shape == expected.shape
     rtol, atol = max(case.rtol, 1e-3), case.atol
+    if 'dft' in case.name or 'stft' in case.name:
+        atol = 1e-4  # sums of a hundred numbers up to 100 in float32; the suite has float64
     if expected.dtype.itemsize == 2 and expected.dtype.kind not in 'iu':
         # Two units in the last place: intermediate results are rounded at other points.
         rtol = 2**-6 if expected.dtype.name == 'bfloat16' else 2**-9

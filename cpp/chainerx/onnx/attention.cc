@@ -152,6 +152,41 @@ Values Attention(const Call& call) {
     return {y, k, v, AsType(shown, dtype, false)};
 }
 
+// Runs a graph of one input and one output on x, if the step has it.
+Array Modified(const Call& call, const char* name, const Array& x) {
+    if (!call.HasAttribute(name)) return x;
+    const Values outputs = RunBlock(call.Graph(name), {x}, call.frame());
+    if (outputs.size() != 1 || outputs[0].array.is_null() ||
+        !(outputs[0].array.shape() == x.shape())) {
+        throw DimensionError{"graph ", name, " must return one array of shape ", x.shape()};
+    }
+    return AsType(outputs[0].array, x.dtype(), false);
+}
+
+// Attention whose scores and weights graphs may change.
+Array FlexAttention(const Call& call) {
+    const Array q = call.X(0);
+    const Array v = call.X(2);
+    if (q.ndim() != 4 || call.X(1).ndim() != 4 || v.ndim() != 4) {
+        throw DimensionError{"Q, K and V have shapes ", q.shape(), ", ",
+                             call.X(1).shape(),         " and ",   v.shape(),
+                             ", expected 4 dimensions"};
+    }
+    const double root =
+        std::sqrt(call.Float("scale", 1 / std::sqrt(static_cast<double>(q.shape()[3]))));
+    const Array keys = RepeatHeads(call.X(1), q.shape()[1]);
+    const bool is_short = q.GetItemSize() < 4;
+    const Dtype precision =
+        call.HasAttribute("softmax_precision")
+            ? ToDtype(call.Int("softmax_precision"), "attribute softmax_precision")
+            : (is_short ? Dtype::kFloat32 : q.dtype());
+    const Array scores = AsType(Matmul(q * root, Swapaxes(keys, -1, -2) * root), precision, false);
+    const Array weights =
+        Modified(call, "prob_mod", SoftmaxOf(Modified(call, "score_mod", scores), {}));
+    const Array values = AsType(RepeatHeads(v, q.shape()[1]), precision, false);
+    return AsType(Matmul(weights, values), v.dtype(), false);
+}
+
 Array RotaryEmbedding(const Call& call) {
     const Array given = call.X(0);
     const bool is_flat = given.ndim() == 3;
@@ -277,6 +312,7 @@ Values CausalConvWithState(const Call& call) {
 constexpr Operator kOperators[] = {
     CX_OPERATOR_SINCE(Attention, 23),
     CX_OPERATOR_SINCE(CausalConvWithState, 27),
+    {"FlexAttention", 1, kNewestOpset, &Run<FlexAttention>, false, "ai.onnx.preview"},
     CX_OPERATOR_SINCE(LinearAttention, 27),
     CX_OPERATOR_SINCE(RotaryEmbedding, 23),
 };

@@ -19,7 +19,7 @@ namespace {
 
 // Functions call functions, so that a small file may describe a huge graph.
 constexpr int kMaxCalls = 32;
-constexpr int64_t kMaxSteps = 1'000'000;
+constexpr int64_t kMaxSteps = 200'000;
 constexpr size_t kMaxAttributeBytes = size_t{1} << 28;
 
 using Names = std::unordered_set<std::string>;
@@ -310,9 +310,9 @@ class Builder {
     }
 
     Step BuildStep(const NodeMessage& node, const Scope& scope, const Names& read) {
-        if (++n_steps_ > kMaxSteps) {
-            throw ValueError{"onnx: with functions expanded, the model has more than ", kMaxSteps,
-                             " nodes"};
+        if (scope.depth > 0 && ++n_steps_ > kMaxSteps) {
+            throw ValueError{"onnx: expanded, the functions of the model have more than ",
+                             kMaxSteps, " nodes"};
         }
         Step step;
         step.node = node.Describe();
@@ -355,7 +355,9 @@ class Builder {
         if (!a.refused.empty()) {
             throw NotImplementedError{what, " holds ", a.refused, ", which is not supported"};
         }
-        copied_ += a.s.size() + a.floats.size() * sizeof(float) + a.ints.size() * sizeof(int64_t);
+        if (scope.depth > 0)
+            copied_ +=
+                a.s.size() + a.floats.size() * sizeof(float) + a.ints.size() * sizeof(int64_t);
         if (copied_ > kMaxAttributeBytes) {
             throw ValueError{what, ": with functions expanded, attributes have more than ",
                              kMaxAttributeBytes, " bytes"};
@@ -432,7 +434,7 @@ class Builder {
     std::unordered_set<int> constant_;   // slots whose values depend on no input and no parameter
     std::unordered_set<int> constants_;  // slots of initializers
     std::unordered_map<const TensorMessage*, Array> loaded_;
-    int64_t n_steps_{0};
+    int64_t n_steps_{0};  // of functions
     size_t copied_{0};
 };
 

@@ -136,6 +136,11 @@ Array ArrayFeatureExtractor(const Call& call) {
     return x.ndim() == 1 ? Reshape(y, Shape{1, y.shape()[0]}) : y;
 }
 
+Array Binarizer(const Call& call) {
+    const Array x = call.X(0);
+    return AsType(x > call.Float("threshold", 0), x.dtype());
+}
+
 Array NonZero(const Call& call) {
     const Array x = call.X(0);
     return Stack(Nonzero(x.ndim() == 0 ? Reshape(x, Shape{1}) : x), 0);
@@ -170,6 +175,7 @@ Array Compress(const Call& call) {
 
 constexpr Operator kOperators[] = {
     {"ArrayFeatureExtractor", 1, kNewestOpset, &Run<ArrayFeatureExtractor>, true, "ai.onnx.ml"},
+    {"Binarizer", 1, kNewestOpset, &Run<Binarizer>, true, "ai.onnx.ml"},
     CX_OPERATOR_SINCE(Compress, 9),
     CX_OPERATOR_SINCE(Gather, 1),
     CX_OPERATOR_SINCE(GatherElements, 11),

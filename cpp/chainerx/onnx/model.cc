@@ -26,7 +26,8 @@ bool StaysOnHost(const Array& x) {
 
 Value Moved(const Value& value, Device& device) {
     if (value.array.is_null() || StaysOnHost(value.array)) return value;
-    return &value.array.device() == &device ? value : Value{value.array.ToDevice(device)};
+    if (&value.array.device() == &device) return value;
+    return value.array.AsGradStopped().ToDevice(device);
 }
 
 ValueInfo ToInfo(const ValueMessage& v, const char* role) {

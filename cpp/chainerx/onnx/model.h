@@ -63,7 +63,8 @@ class CX_API Model {
     // NotFoundError for another name; DtypeError, DimensionError for another dtype or shape.
     void SetParameter(const std::string& name, const Array& value);
 
-    // Moves weights and constants; not while another thread runs the model.
+    // Moves weights and constants; not while another thread runs the model. On another device
+    // parameters are new arrays, which require no gradients.
     void ToDevice(Device& device);
 
  private:

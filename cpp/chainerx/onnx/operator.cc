@@ -19,7 +19,7 @@ const Rows& AllRows() {
               LayerOperators(), NormOperators(), PoolOperators(), ControlOperators(),
               RecurrentOperators(), ResizeOperators(), AttentionOperators(), LossOperators(),
               QuantizeOperators(), RandomOperators(), VisionOperators(), SignalOperators(),
-              ConstantOperators()}) {
+              OptimizerOperators(), ConstantOperators()}) {
             for (const Operator& o : family) all.emplace(StrCat(o.domain, ".", o.name), &o);
         }
         return all;

@@ -58,6 +58,7 @@ std::span<const Operator> QuantizeOperators();
 std::span<const Operator> RandomOperators();
 std::span<const Operator> VisionOperators();
 std::span<const Operator> SignalOperators();
+std::span<const Operator> OptimizerOperators();
 std::span<const Operator> ConstantOperators();
 
 // Returns null if there is no such operator of this version.

@@ -236,7 +236,7 @@ Array RoiAlign(const Call& call) {
         std::array<double, 4> edges;  // x1, y1, x2, y2
         for (size_t k = 0; k < 4; ++k) {
             edges[k] = rois[4 * i + k] * scale - (is_half ? 0.5 : 0);
-            if (!(std::abs(edges[k]) < 1e9)) throw ValueError{"a region has the edge ", edges[k]};
+            if (!(std::abs(edges[k]) < 1e6)) throw ValueError{"a region has the edge ", edges[k]};
         }
         if (!is_half) {  // regions have one pixel at least
             edges[2] = std::max(edges[2], edges[0] + 1);

@@ -90,7 +90,7 @@ class Model:
         self._model.set_parameter(name, value)
 
     def to_device(self, device: DeviceLike) -> Model:
-        """Moves the parameters to a device, in place.
+        """Moves the parameters to a device, where they are new arrays that require no gradients.
 
         Args:
             device (Device or str): Such as ``'cuda:0'``.

@@ -1,10 +1,14 @@
-"""Small models for tests, made with the package onnx."""
+"""Small models for tests, made with the package onnx, and those of its own suite."""
+
+import functools
+import warnings
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
+from onnx.backend.test.loader import load_model_tests
 
-__all__ = ['TensorProto', 'branches', 'digits', 'info', 'make', 'node']
+__all__ = ['TensorProto', 'branches', 'digits', 'info', 'make', 'node', 'suite']
 
 node = helper.make_node
 
@@ -84,3 +88,12 @@ def branches():
         opsets=[helper.make_opsetid('own', 1)],
         functions=[twice],
     )
+
+
+@functools.cache
+def suite():
+    """All cases by name. The reference of some computes on purpose what NumPy warns about."""
+    kinds = ('node', 'simple', 'pytorch-operator', 'pytorch-converted')
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        return {c.name: c for kind in kinds for c in load_model_tests(kind=kind)}

@@ -4,9 +4,7 @@ What is not supported stands in ``unsupported.txt``, a name or a pattern a line,
 """
 
 import fnmatch
-import functools
 import pathlib
-import warnings
 import zlib
 
 import numpy as np
@@ -14,10 +12,9 @@ import onnx
 import pytest
 from chainerx.onnx import backend
 from onnx import numpy_helper
-from onnx.backend.test.loader import load_model_tests
+from onnx_models import suite
 
 HERE = pathlib.Path(__file__).parent
-KINDS = ('node', 'simple', 'pytorch-operator', 'pytorch-converted')
 PARTS = 48
 
 
@@ -25,14 +22,6 @@ def unsupported():
     """The patterns of the list, and their reasons."""
     lines = (HERE / 'unsupported.txt').read_text().splitlines()
     return dict(line.split(maxsplit=1) for line in lines if line and line[0] != '#')
-
-
-@functools.cache
-def cases():
-    """All cases by name. The reference of some computes on purpose what NumPy warns about."""
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore')
-        return {c.name: c for kind in KINDS for c in load_model_tests(kind=kind)}
 
 
 def read(path, kind):
@@ -109,7 +98,7 @@ def run(case):
 def test_suite(part):
     patterns = unsupported()
     wrong = []
-    for name, case in cases().items():
+    for name, case in suite().items():
         if zlib.crc32(name.encode()) % PARTS != part:
             continue
         is_listed = any(fnmatch.fnmatch(name, p) for p in patterns)
@@ -125,7 +114,7 @@ def test_suite(part):
 
 
 def test_each_line_of_the_list_is_needed():
-    names = [*cases()]
+    names = [*suite()]
     for pattern, reason in unsupported().items():
         assert fnmatch.filter(names, pattern), pattern
         assert reason

@@ -96,7 +96,9 @@ def test_to_device():
     model = load(digits())
     x = np.ones((2, 2, 3), 'f')
     expected = chainerx.to_numpy(model(x))
+    model.parameters['w1'].require_grad()
     assert model.to_device('native:1') is model
+    assert not model.parameters['w1'].is_grad_required()
     assert model.device.name == 'native:1'
     assert {p.device.name for p in model.parameters.values()} == {'native:1'}
     y = model(x)
@@ -286,6 +288,59 @@ def test_functions_that_call_themselves():
     )  # fmt: skip
     with pytest.raises(ValueError, match='functions call each other more than 32 deep'):
         load(model)
+
+
+def test_functions_that_grow():
+    helper = onnx.helper
+    own = helper.make_opsetid('own', 1)
+    functions = [
+        helper.make_function(
+            'own', f'F{i}', ['v'], ['w'],
+            [node(f'F{i + 1}', ['v'], ['u'], domain='own'),
+             node(f'F{i + 1}', ['u'], ['w'], domain='own')],
+            [own],
+        )
+        for i in range(24)
+    ]  # fmt: skip
+    last = helper.make_function(
+        'own', 'F24', ['v'], ['w'], [node('Neg', ['v'], ['w'])], [helper.make_opsetid('', 17)]
+    )
+    model = make(
+        [node('F0', ['x'], ['y'], domain='own')], [info('x', [1])], [info('y', [1])],
+        opsets=[own], functions=[*functions, last],
+    )  # fmt: skip
+    with pytest.raises(ValueError, match='the functions of the model have more than 200000 nodes'):
+        load(model)
+
+
+def test_attributes_of_functions():
+    helper = onnx.helper
+    own = helper.make_opsetid('own', 1)
+    relu = node('LeakyRelu', ['v'], ['w'])
+    relu.attribute.add(name='alpha', ref_attr_name='slope', type=onnx.AttributeProto.FLOAT)
+    function = helper.make_function(
+        'own', 'Leaky', ['v'], ['w'], [relu], [helper.make_opsetid('', 17)], attributes=['slope']
+    )
+    nodes = [
+        node('Leaky', ['x'], ['y1'], domain='own', slope=0.5),
+        node('Leaky', ['x'], ['y2'], domain='own'),  # the default of LeakyRelu
+    ]
+    outputs = [info('y1', [2]), info('y2', [2])]
+    model = load(make(nodes, [info('x', [2])], outputs, opsets=[own], functions=[function]))
+    y1, y2 = model(np.array([-1, 1], 'f'))
+    np.testing.assert_allclose(chainerx.to_numpy(y1), [-0.5, 1])
+    np.testing.assert_allclose(chainerx.to_numpy(y2), [-0.01, 1])
+
+
+def test_values_are_freed_after_their_last_use():
+    nodes = [node('Neg', [f'v{i}'], [f'v{i + 1}']) for i in range(50)]
+    model = load(make(nodes, [info('v0', [None])], [info('v50', [None])]))
+    x = chainerx.ones(1 << 18, 'float32')
+    model(x)
+    chainerx.reset_peak_memory_stats(x.device)
+    before = chainerx.memory_stats(x.device)['in_use']
+    model(x)
+    assert chainerx.memory_stats(x.device)['peak_in_use'] - before < 3 * x.nbytes
 
 
 def test_the_package_onnx_is_not_needed():

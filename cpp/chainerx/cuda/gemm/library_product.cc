@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "chainerx/core/error.h"
 #include "chainerx/cuda/driver/libraries.h"
@@ -64,7 +65,10 @@ BatchedProduct Merge(const GemmParams& params, int64_t item_size) {
             product.axes[product.ndim++] = axis;
         }
     }
-    std::ranges::sort(product.axes, product.axes + product.ndim, {}, &BatchAxis::size);
+    for (int d = 0; d + 1 < product.ndim; ++d) {
+        BatchAxis& last = product.axes[product.ndim - 1];
+        if (product.axes[d].size > last.size) std::swap(product.axes[d], last);
+    }
     return product;
 }
 

@@ -8,11 +8,8 @@
 #include "chainerx/onnx/axes.h"
 #include "chainerx/onnx/dtypes.h"
 #include "chainerx/onnx/operator.h"
-#include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/index/indexing.h"
-#include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/rearrange.h"
 #include "chainerx/ops/shape/view.h"
 
 namespace chainerx::onnx {

@@ -12,7 +12,6 @@
 #include "chainerx/ops/index/index_arrays.h"
 #include "chainerx/ops/index/index_update.h"
 #include "chainerx/ops/index/indexing.h"
-#include "chainerx/ops/reduce/reduction.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/manipulation.h"
 #include "chainerx/ops/shape/view.h"

@@ -8,12 +8,9 @@
 #include "chainerx/onnx/dtypes.h"
 #include "chainerx/onnx/operator.h"
 #include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
-#include "chainerx/ops/norm/softmax.h"
 #include "chainerx/ops/random/random_distributions.h"
 #include "chainerx/ops/reduce/reduction.h"
 #include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
 #include "chainerx/ops/shape/view.h"
 
 namespace chainerx::onnx {

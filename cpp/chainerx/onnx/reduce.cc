@@ -95,18 +95,17 @@ Array ArgExtreme(const Call& call) {
     return x.shape()[axis] - 1 - find(Flip(x, Axes{axis}));
 }
 
-template <Array (*kTotal)(const Array& x, std::optional<int8_t> axis, Dtype dtype)>
+template <bool kIsSum>
 Array Cumulate(const Call& call) {
     Array x = call.X(0);
     const int8_t axis = call.Axis(call.IntAt(1), x.ndim());
     const bool is_reverse = call.Int("reverse", 0) != 0;
     if (is_reverse) x = Flip(x, Axes{axis});
-    Array y = kTotal(x, axis, x.dtype());
+    Array y = kIsSum ? CumSum(x, axis, x.dtype()) : CumProd(x, axis, x.dtype());
     const int64_t length = x.shape()[axis];
     if (call.Int("exclusive", 0) != 0 && length > 0) {
         Shape first = x.shape();
         first[axis] = 1;
-        constexpr bool kIsSum = kTotal == static_cast<decltype(kTotal)>(&CumSum);
         const Array start = Full(first, kIsSum ? 0 : 1, x.dtype(), x.device());
         std::vector<ArrayIndex> items(static_cast<size_t>(x.ndim()), Slice{});
         items[static_cast<size_t>(axis)] = Slice{std::nullopt, length - 1};
@@ -143,8 +142,8 @@ Values Unique(const Call& call) {
 constexpr Operator kOperators[] = {
     {"ArgMax", 1, kNewestOpset, &Run<ArgExtreme<true>>},
     {"ArgMin", 1, kNewestOpset, &Run<ArgExtreme<false>>},
-    {"CumProd", 26, kNewestOpset, &Run<Cumulate<&CumProd>>},
-    {"CumSum", 11, kNewestOpset, &Run<Cumulate<&CumSum>>},
+    {"CumProd", 26, kNewestOpset, &Run<Cumulate<false>>},
+    {"CumSum", 11, kNewestOpset, &Run<Cumulate<true>>},
     CX_REDUCE("ReduceL1", OfL1),
     CX_REDUCE("ReduceL2", OfL2),
     CX_REDUCE("ReduceLogSum", OfLogSum),

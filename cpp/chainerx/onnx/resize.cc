@@ -12,7 +12,6 @@
 #include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx::onnx {
 namespace {

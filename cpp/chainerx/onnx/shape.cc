@@ -6,13 +6,10 @@
 #include "chainerx/core/error.h"
 #include "chainerx/onnx/axes.h"
 #include "chainerx/onnx/operator.h"
-#include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/index/indexing.h"
-#include "chainerx/ops/linalg/products.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/manipulation.h"
 #include "chainerx/ops/shape/padding.h"
-#include "chainerx/ops/shape/rearrange.h"
 #include "chainerx/ops/shape/view.h"
 
 namespace chainerx::onnx {

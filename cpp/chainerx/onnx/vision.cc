@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,6 +13,7 @@
 #include "chainerx/onnx/axes.h"
 #include "chainerx/onnx/operator.h"
 #include "chainerx/onnx/windows.h"
+#include "chainerx/ops/conv/conv.h"
 #include "chainerx/ops/elementwise/composed.h"
 #include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/tables/rounding.h"
@@ -23,7 +24,6 @@
 #include "chainerx/ops/reduce/reduction.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/padding.h"
 #include "chainerx/ops/shape/view.h"
 
 namespace chainerx::onnx {
@@ -72,6 +72,48 @@ std::vector<std::pair<int, Array>> NeighboursOf(std::string_view mode, const Arr
     return {{-1, outer(t + 1)}, {0, inner(t)}, {1, inner(1 - t)}, {2, outer(2 - t)}};
 }
 
+// Takes a batch of images, channels last, at one place per axis for each element of the outputs.
+Array SampleAt(const Array& image, const std::vector<Array>& places, const std::vector<Line>& lines,
+               std::string_view mode) {
+    Shape batch_shape = Shape::Filled(places[0].ndim(), 1);
+    batch_shape[0] = image.shape()[0];
+    const Array batch =
+        Reshape(Arange(Scalar{image.shape()[0]}, Dtype::kInt64, image.device()), batch_shape);
+    // For each axis its neighbours: index and weight, which is null for 1.
+    std::vector<std::vector<std::pair<Array, Array>>> axes;
+    for (size_t i = 0; i < places.size(); ++i) {
+        const Array whole = Floor(places[i]);
+        std::vector<std::pair<Array, Array>>& taps = axes.emplace_back();
+        for (auto& [step, weight] : NeighboursOf(mode, places[i] - whole)) {
+            auto [index, mask] = lines[i].Taken(step == 0 ? whole : whole + step);
+            if (!mask.is_null()) weight = weight.is_null() ? mask : weight * mask;
+            taps.emplace_back(std::move(index), std::move(weight));
+        }
+    }
+    Array y;
+    std::vector<size_t> tap(axes.size(), 0);
+    for (bool goes_on = true; goes_on;) {
+        std::vector<IndexItem> items{{NewAxis{}, batch}};
+        Array weight;
+        for (size_t i = 0; i < axes.size(); ++i) {
+            const auto& [index, w] = axes[i][tap[i]];
+            items.push_back({NewAxis{}, index});
+            if (!w.is_null()) weight = weight.is_null() ? w : weight * w;
+        }
+        Array part = At(image, items);
+        if (!weight.is_null()) {
+            part = part * ExpandDims(AsType(weight, image.dtype(), false), Axes{weight.ndim()});
+        }
+        y = y.is_null() ? part : y + part;
+        goes_on = false;
+        for (size_t i = 0; i < axes.size() && !goes_on; ++i) {
+            goes_on = ++tap[i] < axes[i].size();
+            if (!goes_on) tap[i] = 0;
+        }
+    }
+    return y;
+}
+
 Array GridSample(const Call& call) {
     const Array x = call.X(0);
     const Array grid = call.X(1);
@@ -90,51 +132,81 @@ Array GridSample(const Call& call) {
                             : outside == "border" ? Padding::kBorder
                                                   : Padding::kReflection;
     const bool is_aligned = call.Int("align_corners", 0) != 0;
-    const int8_t last = static_cast<int8_t>(x.ndim() - 1);
-    const Array image = Moveaxis(x, Axes{1}, Axes{last});
-    Shape batch_shape = Shape::Filled(grid.ndim() - 1, 1);
-    batch_shape[0] = x.shape()[0];
-    const Array batch =
-        Reshape(Arange(Scalar{x.shape()[0]}, Dtype::kInt64, x.device()), batch_shape);
-    // For each axis its neighbours: index and weight, which is null for 1.
-    std::vector<std::vector<std::pair<Array, Array>>> axes;
+    std::vector<Array> places;
+    std::vector<Line> lines;
     for (int64_t i = 0; i < n; ++i) {
-        const Line line{x.shape()[i + 2], padding, is_aligned};
-        const auto length = static_cast<double>(line.length);
+        lines.push_back({x.shape()[i + 2], padding, is_aligned});
+        const auto length = static_cast<double>(x.shape()[i + 2]);
         const Array g = grid.At({Ellipsis{}, n - 1 - i});
-        Array place = is_aligned ? (g + 1) * ((length - 1) / 2) : ((g + 1) * length - 1) / 2;
-        if (mode == "nearest") place = Rint(place);
-        place = line.Inside(place);
-        const Array whole = Floor(place);
-        std::vector<std::pair<Array, Array>>& taps = axes.emplace_back();
-        for (auto& [step, weight] : NeighboursOf(mode, place - whole)) {
-            auto [index, mask] = line.Taken(step == 0 ? whole : whole + step);
-            if (!mask.is_null()) weight = weight.is_null() ? mask : weight * mask;
-            taps.emplace_back(std::move(index), std::move(weight));
-        }
+        const Array place = is_aligned ? (g + 1) * ((length - 1) / 2) : ((g + 1) * length - 1) / 2;
+        places.push_back(lines.back().Inside(mode == "nearest" ? Rint(place) : place));
     }
+    const Axes last{static_cast<int8_t>(x.ndim() - 1)};
+    return Moveaxis(SampleAt(Moveaxis(x, Axes{1}, last), places, lines, mode), last, Axes{1});
+}
+
+// A convolution whose taps are moved: a sampled image and a convolution of one pixel for each tap.
+Array DeformConv(const Call& call) {
+    const Array x = call.X(0);
+    const Array w = call.X(1);
+    const Array offset = call.X(2);
+    if (x.ndim() != 4 || w.ndim() != 4 || offset.ndim() != 4) {
+        throw DimensionError{
+            "X, W and offset have shapes ", x.shape(), ", ", w.shape(), " and ", offset.shape(),
+            ", expected 4 dimensions"};
+    }
+    const Shape size{w.shape()[2], w.shape()[3]};
+    const Windows windows = ReadWindows(call, x.shape(), size);
+    const int64_t groups = call.Int("offset_group", 1);
+    const int64_t taps = size.GetTotalSize();
+    const Shape outputs{windows.OutputLength(0, x.shape()[2]),
+                        windows.OutputLength(1, x.shape()[3])};
+    const auto check = [&](const char* name, const Array& a, int64_t per_tap) {
+        const Shape expected{x.shape()[0], groups * taps * per_tap, outputs[0], outputs[1]};
+        if (!(a.shape() == expected)) {
+            throw DimensionError{name, " has shape ", a.shape(), ", expected ", expected};
+        }
+    };
+    check("offset", offset, 2);
+    if (call.Has(4)) check("mask", call.X(4), 1);
+    if (groups < 1 || x.shape()[1] % groups != 0) {
+        throw DimensionError{"offset_group is ", groups, ", which does not divide ", x.shape()[1],
+                             " channels"};
+    }
+    const int64_t channels = x.shape()[1] / groups;
+    const std::vector<Line> lines{{x.shape()[2], Padding::kZeros, true},
+                                  {x.shape()[3], Padding::kZeros, true}};
     Array y;
-    std::vector<size_t> tap(axes.size(), 0);
-    for (bool goes_on = true; goes_on;) {
-        std::vector<IndexItem> items{{NewAxis{}, batch}};
-        Array weight;
-        for (size_t i = 0; i < axes.size(); ++i) {
-            const auto& [index, w] = axes[i][tap[i]];
-            items.push_back({NewAxis{}, index});
-            if (!w.is_null()) weight = weight.is_null() ? w : weight * w;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+        const Shape place_in_kernel{tap / size[1], tap % size[1]};
+        std::vector<Array> sampled;
+        for (int64_t g = 0; g < groups; ++g) {
+            std::vector<Array> places;
+            for (int8_t i = 0; i < 2; ++i) {
+                const Array step = Arange(Scalar{outputs[i]}, Dtype::kFloat64, x.device()) *
+                                       static_cast<double>(windows.stride[i]) +
+                                   static_cast<double>(place_in_kernel[i] * windows.dilation[i] -
+                                                       windows.before[i]);
+                const Array start =
+                    AsType(Reshape(step, i == 0 ? Shape{-1, 1} : Shape{-1}), offset.dtype());
+                places.push_back(offset.At({Slice{}, (g * taps + tap) * 2 + i}) + start);
+            }
+            const Array image = x.At({Slice{}, Slice{g * channels, (g + 1) * channels}});
+            Array part = SampleAt(Moveaxis(image, Axes{1}, Axes{3}), places, lines, "linear");
+            if (call.Has(4)) {
+                part = part * ExpandDims(call.X(4).At({Slice{}, g * taps + tap}), Axes{3});
+            }
+            sampled.push_back(Moveaxis(part, Axes{3}, Axes{1}));
         }
-        Array part = At(image, items);
-        if (!weight.is_null()) {
-            part = part * ExpandDims(AsType(weight, x.dtype(), false), Axes{last});
-        }
+        const int64_t row = place_in_kernel[0];
+        const int64_t column = place_in_kernel[1];
+        const Array weights =
+            w.At({Slice{}, Slice{}, Slice{row, row + 1}, Slice{column, column + 1}});
+        const Array part = Conv(Concatenate(sampled, 1), weights, std::nullopt, 1, 0, false, 1,
+                                call.Int("group", 1));
         y = y.is_null() ? part : y + part;
-        goes_on = false;
-        for (size_t i = 0; i < axes.size() && !goes_on; ++i) {
-            goes_on = ++tap[i] < axes[i].size();
-            if (!goes_on) tap[i] = 0;
-        }
     }
-    return Moveaxis(y, Axes{last}, Axes{1});
+    return call.Has(3) ? y + Reshape(call.X(3), Shape{-1, 1, 1}) : y;
 }
 
 Array AffineGrid(const Call& call) {
@@ -424,9 +496,10 @@ Array NonMaxSuppression(const Call& call) {
 }
 
 constexpr Operator kOperators[] = {
-    CX_OPERATOR_SINCE(AffineGrid, 20),        CX_OPERATOR_SINCE(Col2Im, 18),
-    CX_OPERATOR_SINCE(GridSample, 16),        CX_OPERATOR_SINCE(MaxRoiPool, 1),
-    CX_OPERATOR_SINCE(NonMaxSuppression, 10), CX_OPERATOR_SINCE(RoiAlign, 10),
+    CX_OPERATOR_SINCE(AffineGrid, 20), CX_OPERATOR_SINCE(Col2Im, 18),
+    CX_OPERATOR_SINCE(DeformConv, 19), CX_OPERATOR_SINCE(GridSample, 16),
+    CX_OPERATOR_SINCE(MaxRoiPool, 1),  CX_OPERATOR_SINCE(NonMaxSuppression, 10),
+    CX_OPERATOR_SINCE(RoiAlign, 10),
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ struct BatchedProduct {
     int64_t strides1[2];  // along m, k
     int64_t strides2[2];  // along k, n
     int ndim{0};
-    BatchAxis axes[kMaxDims];  // the longest last
+    BatchAxis axes[kMaxDims]{};  // the longest last
 };
 
 BatchedProduct Merge(const GemmParams& params, int64_t item_size) {

@@ -480,7 +480,7 @@ def test_words(driver, monkeypatch, checked):
 
 def test_virtual_memory(driver):
     mb = 1 << 20
-    location = struct.pack('=iiiiQQ', 1, 0, 1, 1, 0, 0)
+    location = struct.pack('=iiiiQQ', 1, 0, 1, 0, 0, 0)
     access = struct.pack('=iii', 1, 0, 3)
     assert driver.get('cuMemGetAllocationGranularity', location, 0) == 2 * mb
     p = driver.get('cuMemAddressReserve', 8 * mb, 0, 0, 0)

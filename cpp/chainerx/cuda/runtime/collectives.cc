@@ -171,9 +171,11 @@ bool UseNccl() {
 
 using Communicators = std::vector<ncclComm_t>;
 
-// Of each set of devices. They live as long as the process: so do the contexts of the devices.
+// Of each set of devices, for who holds the lock. They live as long as the process: so do the
+// contexts of the devices.
 std::map<std::vector<int>, Communicators>& MadeCommunicators() {
-    static auto* const made = new std::map<std::vector<int>, Communicators>;
+    static constinit std::map<std::vector<int>, Communicators>* made = nullptr;
+    if (made == nullptr) made = new std::map<std::vector<int>, Communicators>;
     return *made;
 }
 

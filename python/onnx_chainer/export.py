@@ -6,23 +6,17 @@ import collections.abc
 import contextlib
 import os
 import typing as tp
-import warnings
 
 import chainer
 import onnx
 
-from onnx_chainer import _open_constants, _opsets, _values, onnx_helper
-from onnx_chainer._trace import Call, Recorder, all_have_graphs, memory_of, overlaps, range_of
-from onnx_chainer.context import Context
-from onnx_chainer.converters import CONVERTERS, FunctionConverterParams, convert
+from onnx_chainer import _opsets, _values, onnx_helper
+from onnx_chainer._graph import Graph
+from onnx_chainer._trace import Recorder, all_have_graphs
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import AnyCallable
-    from chainer.function_node import FunctionNode
-
-    from onnx_chainer._lengths import Length
-
-    ExternalConverters = tp.Mapping[str, AnyCallable]
+    from onnx_chainer._graph import ExternalConverters
+    from onnx_chainer.context import Context
 
 
 # Of protobuf: 2 GB, some of which is for nodes.
@@ -134,8 +128,7 @@ def export(
     ):
         found = inputs.call(model)
     outputs = _values.named_outputs(found, output_names)
-    graph = _Graph(model, inputs, outputs, recorder, opset, external_converters or {})
-    graph.context.train = train
+    graph = Graph(model, inputs, outputs, recorder, opset, external_converters or {}, train)
     made = graph.make(graph_name, export_params)
     imports = {'': opset, **graph.domains, **(external_opset_imports or {})}
     proto = onnx.helper.make_model(
@@ -193,20 +186,6 @@ def _check(model: tp.Any, graph_name: tp.Any, converters: tp.Any, imports: tp.An
             )
 
 
-def _nodes_of(kind: str, found: tp.Any) -> list[onnx.NodeProto]:
-    """What a converter of the user's returned."""
-    if isinstance(found, onnx.NodeProto):
-        return [found]
-    nodes = list(found) if isinstance(found, (list, tuple)) else [found]
-    for node in nodes:
-        if not isinstance(node, onnx.NodeProto):
-            raise TypeError(
-                f'export: external_converters[{kind!r}] returned {type(node).__name__}, '
-                'expected a tuple of nodes'
-            )
-    return nodes
-
-
 def _write(proto: onnx.ModelProto, filename: str, save_text: bool) -> None:
     if sum(len(t.raw_data) for t in proto.graph.initializer) < SIZE_LIMIT:
         onnx.checker.check_model(proto)
@@ -224,258 +203,3 @@ def _write(proto: onnx.ModelProto, filename: str, save_text: bool) -> None:
     if save_text:
         with open(f'{filename}.txt', 'w', encoding='utf-8') as f:
             f.write(onnx.printer.to_text(proto))
-
-
-class _Graph:
-    def __init__(
-        self,
-        model: tp.Any,
-        inputs: _values.Inputs,
-        outputs: dict[str, chainer.Variable] | list[chainer.Variable],
-        recorder: Recorder,
-        opset: int,
-        external: ExternalConverters,
-    ) -> None:
-        self._inputs = inputs
-        self._recorder = recorder
-        self._opset = opset
-        self._external = external
-        self.domains: dict[str, int] = {}
-        self.context = Context(model)
-        self.context.lengths = inputs.lengths()
-        self._tensors: dict[str, onnx.TensorProto] = {}
-        self._constants: set[str] = set()
-        self._nodes: list[onnx.NodeProto] = []
-        self._counts: dict[str, int] = {}
-        self._ranges: list[tuple[int, int]] | None = None
-        for name, variable in inputs.named.items():
-            self.context.set_name(variable, self.context.unused(name), pinned=True)
-            self._know_array(variable.array, name)
-        borders = {id(v.node) for v in inputs.named.values()}
-        borders |= {memory_of(v.array) for v in inputs.named.values()}
-        found = outputs.values() if isinstance(outputs, dict) else outputs
-        self._calls = recorder.calls_before(found, borders)
-        self._prefixes = {id(c.function): self._prefix(c.function) for c in self._calls}
-        self._outputs = outputs
-        self.outputs: dict[str, chainer.Variable] = {}
-
-    def _know_array(self, array: tp.Any, name: str) -> None:
-        """Lets attributes that are this array find the value of the graph."""
-        self.context.arrays[memory_of(array)] = array
-        self.context.set_name(array, name)
-
-    def _prefix(self, function: FunctionNode) -> str:
-        kind = type(function).__name__
-        n = self._counts[kind] = self._counts.get(kind, -1) + 1
-        return f'{kind}_{n}'
-
-    def make(self, graph_name: str, export_params: bool) -> onnx.GraphProto:
-        self._name_outputs()
-        for call in self._calls:
-            self._convert(call)
-        made = [self._output(name, v) for name, v in self.outputs.items()]
-        tensors = self.context.parameters
-        inputs = self._inputs.infos()
-        if not export_params or self._opset < 9:  # tensors were inputs as well, once
-            inputs += [
-                onnx.helper.make_tensor_value_info(t.name, t.data_type, t.dims) for t in tensors
-            ]
-        return onnx.helper.make_graph(
-            self._nodes, graph_name, inputs, made, tensors if export_params else []
-        )
-
-    def _name_outputs(self) -> None:
-        """Outputs that a function makes get their names first; all others an Identity."""
-        given = self._outputs if isinstance(self._outputs, dict) else None
-        if both := set(given or ()) & set(self._inputs.named):
-            raise ValueError(f'export: {sorted(both)} are names of inputs and of outputs')
-        for name, v in (given or {}).items():
-            self.outputs[name] = v
-            if v.creator_node is not None and not self.context.is_pinned(v):
-                self.context.set_name(v, self.context.unused(name), pinned=True)
-        if given is not None:
-            return
-        for v in tp.cast('list[chainer.Variable]', self._outputs):
-            function = v.creator_node
-            if (
-                function is not None
-                and id(function) in self._prefixes
-                and not self.context.is_pinned(v)
-            ):
-                name = self._output_name(function, v.node)
-                self.context.set_name(v, name, pinned=True)
-            else:
-                name = 'Identity_0'
-            self.outputs[self._free_output(name)] = v
-
-    def _free_output(self, name: str) -> str:
-        return (
-            name
-            if name not in self.outputs and not name.startswith('Identity')
-            else self.context.unused(name)
-        )
-
-    def _output_name(self, function: FunctionNode, node: tp.Any) -> str:
-        prefix = self._prefixes[id(function)]
-        refs = function.outputs or ()
-        if len(refs) == 1:
-            return prefix
-        place = next(i for i, ref in enumerate(refs) if ref() is node)
-        return f'{prefix}_{place}'
-
-    def _output(self, name: str, v: chainer.Variable) -> onnx.ValueInfoProto:
-        known = self.context.get_name(v)
-        if known is None:
-            onnx_helper.set_func_name(name)
-            known = self._leaf(v.node, v.array)
-        if known != name:
-            node = onnx_helper.make_node('Identity', [known], [name])
-            node.name = name
-            self._nodes.append(node)
-        shape: list[Length] | None = list(v.shape)
-        if (lengths := self.context.lengths) is not None:
-            # What is in no function is a tensor of fixed shape.
-            shape = lengths.shown(known) or shape
-        return onnx.helper.make_tensor_value_info(name, onnx_helper.elem_type(v.dtype), shape)
-
-    def _leaf(self, node: tp.Any, array: tp.Any) -> str:
-        """The name of what no function of the graph made."""
-        if node is not None and (path := self.context.path_of(node)) is not None:
-            return self._tensor(node, array, path)
-        if array is None:
-            raise ValueError(
-                f'{onnx_helper.get_func_name()}: the array of an input is gone; keep its Variable'
-            )
-        if (
-            known := self.context.get_name(self.context.arrays.get(memory_of(array), array))
-        ) is not None:
-            return known
-        if (path := self.context.path_of(array)) is not None:
-            return self._tensor(array, array, path)
-        self._warn_of_part(array)
-        name = self.context.add_const(array, 'input')
-        self._constants.add(name)
-        if node is not None:
-            self.context.set_name(node, name)
-        return name
-
-    def _warn_of_part(self, array: tp.Any) -> None:
-        """Warns of a constant that is a part of what depends on the arguments."""
-        if self._ranges is None:
-            arrays = [v.array for v in self._inputs.named.values()]
-            self._ranges = self._recorder.ranges_from(arrays)
-        if overlaps(range_of(array), self._ranges):
-            warnings.warn(
-                f'export: {onnx_helper.get_func_name()} has an array of shape {array.shape} that '
-                'is a part of a value that depends on the arguments, as x.array[0] is; it becomes '
-                'a constant. Functions of Variables, as x[0], are written',
-                stacklevel=3,
-            )
-
-    def _tensor(self, key: tp.Any, array: tp.Any, path: str) -> str:
-        name = self.context.get_name(key)
-        if name is None:
-            name = self.context.unused(onnx_helper.cleanse_param_name(path))
-            self.context.parameters.append(onnx_helper.make_tensor(array, name))
-            self.context.set_name(key, name)
-        return name
-
-    def _convert(self, call: Call) -> None:
-        function = call.function
-        kind = type(function).__name__
-        prefix = self._prefixes[id(function)]
-        onnx_helper.set_func_name(prefix)
-        convert_function = self._external.get(kind)
-        if convert_function is None and kind not in CONVERTERS:
-            raise ValueError(
-                f'export: {kind} has no converter to ONNX'
-                f'{self._where(call)}; external_converters={{{kind!r}: ...}} can give one'
-            )
-        names = [self._input(node, call, i) for i, node in enumerate(call.nodes)]
-        outputs = self._outputs_of(call, prefix)
-        params = FunctionConverterParams(function, self._opset, names, outputs, self.context)
-        params.in_values = [
-            call.array_of(i) if node is None else node for i, node in enumerate(call.nodes)
-        ]
-        refs = function.outputs or ()
-        for i in range(len(outputs)):
-            node = refs[i]() if i < len(refs) else None
-            # Functions of the user's may have results that nobody kept.
-            if node is None and i >= len(call.out_data):
-                break
-            params.out_values.append(node or call.out_data[i])
-        self._open_constants(call, params)
-        try:
-            if convert_function is None:
-                nodes = list(convert(params))
-            else:
-                nodes = _nodes_of(kind, convert_function(params))
-        except ValueError as e:
-            raise ValueError(f'export: {e}{self._where(call)}') from e
-        for node in nodes:
-            if node.domain:
-                self.domains.setdefault(node.domain, 1)
-        self._nodes.extend(nodes)
-        known = zip(params.output_names, params.out_values, strict=False)
-        self._learn_lengths(nodes, dict(known))
-
-    def _open_constants(self, call: Call, params: FunctionConverterParams) -> None:
-        if self.context.lengths is None:
-            return
-        for i, name in enumerate(params.input_names):
-            if name not in self._constants:
-                continue
-            tensor = next(t for t in self.context.parameters if t.name == name)
-            if (found := _open_constants.opened(params, i, tensor)) is None:
-                continue
-            params.input_names[i], nodes = found
-            self._nodes.extend(nodes)
-            self._learn_lengths(nodes, {found[0]: params.in_values[i]})
-            # Other functions read the value with the open axis, too.
-            self._constants.discard(name)
-            if (node := call.nodes[i]) is not None:
-                self.context.set_name(node, found[0])
-
-    def _learn_lengths(
-        self, nodes: tp.Sequence[onnx.NodeProto], values: tp.Mapping[str, tp.Any]
-    ) -> None:
-        lengths = self.context.lengths
-        if lengths is None:
-            return
-        for tensor in self.context.parameters[len(self._tensors) :]:
-            self._tensors[tensor.name] = tensor
-        made = {
-            name: (tuple(v.shape), onnx_helper.elem_type(v.dtype)) for name, v in values.items()
-        }
-        imports = [onnx.helper.make_opsetid('', self._opset)]
-        imports += [onnx.helper.make_opsetid(k, n) for k, n in self.domains.items()]
-        lengths.learn(nodes, self._tensors, made, imports)
-
-    def _input(self, node: tp.Any, call: Call, index: int) -> str:
-        """The name of an input of a function; empty for one that is left out."""
-        if node is None and call.function.inputs:
-            return ''
-        if node is not None and (known := self.context.get_name(node)) is not None:
-            return known
-        return self._leaf(node, call.array_of(index))
-
-    def _outputs_of(self, call: Call, prefix: str) -> list[str]:
-        refs = call.function.outputs or (lambda: None,) * len(call.out_data)
-        names = []
-        for i, ref in enumerate(refs):
-            node = ref()
-            name = None if node is None else self.context.get_name(node)
-            if name is None:
-                name = self.context.unused(prefix if len(refs) == 1 else f'{prefix}_{i}')
-                if node is not None:
-                    self.context.set_name(node, name)
-            names.append(name)
-            if i < len(call.out_data):
-                self._know_array(call.out_data[i], name)
-        return names
-
-    def _where(self, call: Call) -> str:
-        """The links whose parameters the function has, for messages."""
-        paths = [self.context.path_of(x) for x in call.nodes if x is not None]
-        known = [path for path in paths if path is not None]
-        return f' (with {", ".join(known)})' if known else ''

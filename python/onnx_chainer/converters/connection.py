@@ -17,25 +17,17 @@ def more_at_the_end(
     return max(0, reach - (length + 2 * pad))
 
 
-@converts('Convolution2DFunction')
-def convolution_2d(g: Conversion) -> str:
+def _geometry(g: Conversion) -> tuple[tp.Sequence[int], tp.Sequence[int], tp.Sequence[int]]:
+    """Stride, padding and dilation of each axis."""
     f = g.func
-    return _conv(g, (f.sy, f.sx), (f.ph, f.pw), (f.dy, f.dx), f.groups)
+    if type(f).__name__.endswith('ND'):
+        return f.stride, f.pad, f.dilate
+    return (f.sy, f.sx), (f.ph, f.pw), (f.dy, f.dx)
 
 
-@converts('ConvolutionND')
-def convolution_nd(g: Conversion) -> str:
-    f = g.func
-    return _conv(g, f.stride, f.pad, f.dilate, f.groups)
-
-
-def _conv(
-    g: Conversion,
-    stride: tp.Sequence[int],
-    pad: tp.Sequence[int],
-    dilate: tp.Sequence[int],
-    groups: int,
-) -> str:
+@converts('Convolution2DFunction', 'ConvolutionND')
+def convolution(g: Conversion) -> str:
+    stride, pad, dilate = _geometry(g)
     window = g.shape(1)[2:]
     ends = [
         p + more_at_the_end(n, k, s, p, out, d)
@@ -50,29 +42,13 @@ def _conv(
         strides=list(stride),
         pads=[*pad, *ends],
         dilations=list(dilate),
-        group=groups,
+        group=g.func.groups,
     )
 
 
-@converts('Deconvolution2DFunction')
-def deconvolution_2d(g: Conversion) -> str:
-    f = g.func
-    return _deconv(g, (f.sy, f.sx), (f.ph, f.pw), (f.dy, f.dx), f.groups)
-
-
-@converts('DeconvolutionND')
-def deconvolution_nd(g: Conversion) -> str:
-    f = g.func
-    return _deconv(g, f.stride, f.pad, f.dilate, f.groups)
-
-
-def _deconv(
-    g: Conversion,
-    stride: tp.Sequence[int],
-    pad: tp.Sequence[int],
-    dilate: tp.Sequence[int],
-    groups: int,
-) -> str:
+@converts('Deconvolution2DFunction', 'DeconvolutionND')
+def deconvolution(g: Conversion) -> str:
+    stride, pad, dilate = _geometry(g)
     window = g.shape(1)[2:]
     ends, added = [], []
     for n, k, s, p, out, d in zip(
@@ -89,7 +65,7 @@ def _deconv(
         pads=[*pad, *ends],
         output_padding=added if any(added) else None,
         dilations=list(dilate),
-        group=groups,
+        group=g.func.groups,
     )
 
 

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import typing as tp
-
 import numpy as np
 
 from onnx_chainer.converters._registry import Conversion, converts
-
-
-def _along_channels(g: Conversion, x: str, axes: tp.Sequence[int]) -> str:
-    """Adds axes so that what has only the channels fits the input."""
-    return g.unsqueeze(x, axes)
 
 
 def _other_axes(g: Conversion) -> list[int]:
@@ -30,7 +23,7 @@ def fixed_batch_normalization(g: Conversion) -> str:
     if tuple(g.func.key_axis) == (1,):
         return g.op('BatchNormalization', g.x, epsilon=eps)
     axes = _other_axes(g)
-    gamma, beta, mean, variance = (_along_channels(g, x, axes) for x in g.x[1:])
+    gamma, beta, mean, variance = (g.unsqueeze(x, axes) for x in g.x[1:])
     return _scaled(g, g.op('Sub', [g.x[0], mean]), variance, eps, gamma, beta)
 
 
@@ -41,7 +34,7 @@ def batch_normalization(g: Conversion) -> str:
     mean = g.reduce('Mean', x, axes, keepdims=True)
     centered = g.op('Sub', [x, mean])
     variance = g.reduce('Mean', g.op('Mul', [centered, centered]), axes, keepdims=True)
-    gamma, beta = (_along_channels(g, p, axes) for p in g.x[1:3])
+    gamma, beta = (g.unsqueeze(p, axes) for p in g.x[1:3])
     return _scaled(g, centered, variance, float(g.func.eps), gamma, beta)
 
 

@@ -127,10 +127,6 @@ def shift(g: Conversion) -> str:
 
 @converts('ROIAverageAlign2D')
 def roi_average_align_2d(g: Conversion) -> str:
-    return _roi_align(g, 'avg')
-
-
-def _roi_align(g: Conversion, mode: str) -> str:
     g.need(10, 'RoiAlign')
     f = g.func
     ratio = f.sampling_ratio
@@ -142,7 +138,7 @@ def _roi_align(g: Conversion, mode: str) -> str:
     return g.op(
         'RoiAlign',
         [g.x[0], rois, g.cast(g.x[2], np.int64)],
-        mode=mode,
+        mode='avg',
         output_height=f.outh,
         output_width=f.outw,
         spatial_scale=float(f.spatial_scale),

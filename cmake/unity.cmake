@@ -2,10 +2,8 @@
 # work on a small source is to read its headers. So names in unnamed namespaces of a folder differ.
 
 # Sources that are large by themselves, or that give the same names to other things than their
-# neighbours do: by a table which they expand, by the two directions of a normalization, or by
-# operators of ONNX, which hide the routines of their names.
+# neighbours do: by a table which they expand, or by the two directions of a normalization.
 set(lone_pattern
-    "/chainerx/onnx/"
     "/python/engine/"
     "/(ops/elementwise/tables|bindings/elementwise|families)/"
     "/native/(norm/|linalg/factor\\.)")

@@ -8,7 +8,6 @@
 #include "chainerx/onnx/operator.h"
 #include "chainerx/onnx/windows.h"
 #include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/index/index_update.h"
 #include "chainerx/ops/index/indexing.h"

@@ -20,7 +20,8 @@ namespace {
 // Functions call functions, so that a small file may describe a huge graph.
 constexpr int kMaxCalls = 32;
 constexpr int64_t kMaxSteps = 200'000;
-constexpr size_t kMaxAttributeBytes = size_t{1} << 28;
+constexpr size_t kMaxCopiedBytes = size_t{1} << 28;
+constexpr size_t kBytesPerName = 64;  // of an input or output, in the tables of names and slots
 
 using Names = std::unordered_set<std::string>;
 using FunctionKey = std::tuple<std::string, std::string, std::string>;
@@ -105,9 +106,6 @@ class Builder {
     Plan Build() {
         CheckOperators();
         Scope scope{nullptr, {}, &opsets_, nullptr, 0};
-        for (const ValueMessage& v : model_.graph.inputs) {
-            plan_.input_names.push_back(v.name);
-        }
         plan_.block = BuildBlock(model_.graph, scope, /*is_main=*/true);
         return std::move(plan_);
     }
@@ -287,7 +285,6 @@ class Builder {
                 throw ValueError{"onnx: the output \"", name, "\" of a graph is made by nothing"};
             }
             block.outputs.push_back(slot);
-            block.output_names.push_back(name);
         }
         FreeEarly(kept, scope, block);
     }
@@ -316,6 +313,9 @@ class Builder {
         }
         Step step;
         step.node = node.Describe();
+        CountCopy(sizeof(Step) + step.node.size() +
+                      (node.inputs.size() + node.outputs.size()) * kBytesPerName,
+                  scope, step.node);
         for (const std::string& name : node.inputs) {
             step.inputs.push_back(name.empty() ? kNoSlot : scope.Find(name));
         }
@@ -343,6 +343,15 @@ class Builder {
         return step;
     }
 
+    // Counts what the expansion of functions copies.
+    void CountCopy(size_t nbytes, const Scope& scope, const std::string& what) {
+        if (scope.depth > 0) copied_ += nbytes;
+        if (copied_ > kMaxCopiedBytes) {
+            throw ValueError{what, ": expanded, the functions of the model have more than ",
+                             kMaxCopiedBytes, " bytes"};
+        }
+    }
+
     static const AttributeMessage* FindArgument(const Scope& scope, const std::string& name) {
         if (scope.arguments == nullptr) return nullptr;
         const auto i = scope.arguments->find(name);
@@ -355,13 +364,10 @@ class Builder {
         if (!a.refused.empty()) {
             throw NotImplementedError{what, " holds ", a.refused, ", which is not supported"};
         }
-        if (scope.depth > 0)
-            copied_ +=
-                a.s.size() + a.floats.size() * sizeof(float) + a.ints.size() * sizeof(int64_t);
-        if (copied_ > kMaxAttributeBytes) {
-            throw ValueError{what, ": with functions expanded, attributes have more than ",
-                             kMaxAttributeBytes, " bytes"};
-        }
+        size_t nbytes = name.size() + a.s.size() + a.floats.size() * sizeof(float) +
+                        a.ints.size() * sizeof(int64_t) + a.strings.size() * sizeof(std::string);
+        for (const std::string& s : a.strings) nbytes += s.size();
+        CountCopy(nbytes, scope, what);
         Attribute made{name, a.type, a.f, a.i, a.s, {}, {}, a.floats, a.ints, a.strings};
         // Old files have no types.
         if (made.type == 0) {
@@ -377,6 +383,7 @@ class Builder {
         if (made.type == AttributeMessage::kTensor) {
             if (a.tensor == nullptr) throw ValueError{what, " should be a tensor, but has none"};
             made.tensor = Loaded(*a.tensor, what);
+            plan_.attributes.insert(made.tensor.buffer());
         }
         if (made.type == AttributeMessage::kGraph) {
             if (a.graph == nullptr) throw ValueError{what, " should be a graph, but has none"};
@@ -402,6 +409,9 @@ class Builder {
                              " and ",
                              f.outputs.size()};
         }
+        CountCopy((f.inputs.size() + f.outputs.size() + f.defaults.size() + f.opsets.size()) *
+                      kBytesPerName,
+                  scope, what);
         std::unordered_map<std::string, const AttributeMessage*> arguments;
         for (const AttributeMessage& a : f.defaults) arguments[a.name] = &a;
         for (const AttributeMessage& a : node.attributes) {

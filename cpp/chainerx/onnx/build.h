@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "chainerx/onnx/messages.h"
@@ -18,9 +19,10 @@ struct Constant {
 
 struct Plan {
     Block block;
-    std::vector<std::string> input_names;  // of block.inputs
     std::vector<Constant> constants;
     std::vector<Step> folded;  // depend on no input and no parameter, and run once
+    // Memory of tensors in attributes. It may be freed: no array is read through these.
+    std::unordered_set<const Buffer*> attributes;
     int n_slots{0};
 };
 

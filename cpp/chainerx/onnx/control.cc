@@ -21,8 +21,13 @@ const Array& ArrayOf(const Value& value) {
 }
 
 Values If(const Call& call) {
-    const bool condition = call.IntAt(0) != 0;
-    return RunBlock(call.Graph(condition ? "then_branch" : "else_branch"), {}, call.frame());
+    const char* const name = call.IntAt(0) != 0 ? "then_branch" : "else_branch";
+    const Block& branch = call.Graph(name);
+    if (branch.outputs.size() < call.n_outputs()) {
+        throw ValueError{name, " has ", branch.outputs.size(), " outputs, expected ",
+                         call.n_outputs()};
+    }
+    return RunBlock(branch, {}, call.frame());
 }
 
 // Stacks what each step of a loop gave.
@@ -167,7 +172,7 @@ Value SequenceInsert(const Call& call) {
     Values values = call.Sequence(0);
     const auto n = static_cast<int64_t>(values.size());
     const size_t place = PlaceIn(values, call.Has(2) ? call.IntAt(2) : n, true);
-    values.insert(values.begin() + static_cast<int64_t>(place), call.In(1));
+    values.insert(values.begin() + static_cast<int64_t>(place), call.X(1));
     return Value::Sequence(std::move(values));
 }
 
@@ -226,6 +231,7 @@ Values SequenceMap(const Call& call) {
     const size_t n = call.Sequence(0).size();
     std::vector<Values> results(body.outputs.size());
     for (size_t i = 0; i < n; ++i) {
+        internal::CheckInterrupt();
         Values inputs;
         for (size_t k = 0; k < call.n_inputs(); ++k) {
             const Value& value = call.In(k);
@@ -236,7 +242,8 @@ Values SequenceMap(const Call& call) {
             inputs.push_back(value.sequence != nullptr ? (*value.sequence)[i] : value);
         }
         Values outputs = RunBlock(body, std::move(inputs), call.frame());
-        for (size_t k = 0; k < outputs.size(); ++k) results[k].push_back(std::move(outputs[k]));
+        // No sequence is in another: the depth would grow with each round of a loop.
+        for (size_t k = 0; k < outputs.size(); ++k) results[k].emplace_back(ArrayOf(outputs[k]));
     }
     Values sequences;
     for (Values& r : results) sequences.push_back(Value::Sequence(std::move(r)));

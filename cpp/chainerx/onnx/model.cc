@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
-#include <unordered_map>
 
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
@@ -12,6 +11,7 @@
 #include "chainerx/onnx/call.h"
 #include "chainerx/onnx/dtypes.h"
 #include "chainerx/onnx/messages.h"
+#include "chainerx/ops/shape/creation.h"
 
 namespace chainerx::onnx {
 namespace {
@@ -49,10 +49,7 @@ void CheckInput(const ValueInfo& info, const Value& value, const Device& device)
         return StrCat("onnx: input \"", info.name, "\" must be ", info.ToString());
     };
     if (value.array.is_null() || !info.dtype.has_value()) {
-        const bool is_tensor = !value.array.is_null();
-        if (is_tensor != info.dtype.has_value() && info.dtype.has_value()) {
-            throw TypeError{expected(), ", got a sequence"};
-        }
+        if (info.dtype.has_value()) throw TypeError{expected(), ", got a sequence"};
         return;
     }
     const Array& x = value.array;
@@ -112,7 +109,7 @@ class Model::Impl {
     }
 
     Values Run(const Values& inputs) {
-        Fold();
+        while (!Fold()) continue;
         if (inputs.size() > inputs_.size()) {
             throw DimensionError{"onnx: the model has ", inputs_.size(), " inputs, but was given ",
                                  inputs.size()};
@@ -133,7 +130,12 @@ class Model::Impl {
         for (const int slot : plan_.block.outputs) {
             outputs.push_back(frame.slots[static_cast<size_t>(slot)]);
             Array& y = outputs.back().array;
-            if (!y.is_null() && &y.device() != device_) y = y.ToDevice(*device_);
+            if (y.is_null()) continue;
+            if (&y.device() != device_) {
+                y = y.ToDevice(*device_);
+            } else if (IsOwned(y)) {
+                y = Copy(y);  // writing to a result must not change the model
+            }
         }
         return outputs;
     }
@@ -171,6 +173,15 @@ class Model::Impl {
     }
 
  private:
+    // Whether the model computes with the memory of x.
+    bool IsOwned(const Array& x) const {
+        const auto is_same = [&x](const Constant& c) {
+            return !c.value.array.is_null() && c.value.array.buffer() == x.buffer();
+        };
+        return plan_.attributes.contains(x.buffer()) ||
+               std::any_of(plan_.constants.begin(), plan_.constants.end(), is_same);
+    }
+
     Frame NewFrame() const {
         Frame frame{Values(static_cast<size_t>(plan_.n_slots)), device_};
         for (const Constant& c : plan_.constants) {
@@ -180,15 +191,22 @@ class Model::Impl {
     }
 
     // At the first run, computes what is the same in all. An error is that of the node, each time.
-    void Fold() {
-        const std::lock_guard lock{mutex_};
-        if (plan_.folded.empty()) return;
-        Frame frame = NewFrame();
+    // No lock is held meanwhile: a step may release Python's and wait for it, and its holder for
+    // ours. Threads that come at once compute the same; the results of the first one stay. Returns
+    // false if the model was moved to another device meanwhile.
+    bool Fold() {
         Block all;
-        all.steps = plan_.folded;
+        Frame frame{{}, nullptr};
+        {
+            const std::lock_guard lock{mutex_};
+            if (plan_.folded.empty()) return true;
+            all.steps = plan_.folded;
+            frame = NewFrame();
+        }
         RunSteps(all, frame);
+        std::vector<Constant> made;
         std::vector<Step> large;
-        for (Step& step : plan_.folded) {
+        for (Step& step : all.steps) {
             bool is_small = true;
             for (const int slot : step.outputs) {
                 if (slot == kNoSlot) continue;
@@ -203,13 +221,20 @@ class Model::Impl {
             for (const int slot : step.outputs) {
                 if (slot == kNoSlot) continue;
                 const Value& value = frame.slots[static_cast<size_t>(slot)];
-                plan_.constants.push_back({slot, Moved(value, *device_), "", false});
+                made.push_back({slot, Moved(value, *frame.device), "", false});
             }
         }
-        plan_.folded.clear();
+        std::vector<Step> done;  // freed behind the lock
+        const std::lock_guard lock{mutex_};
+        if (plan_.folded.empty()) return true;
+        if (frame.device != device_) return false;
+        done.swap(plan_.folded);
+        plan_.constants.insert(plan_.constants.end(), std::make_move_iterator(made.begin()),
+                               std::make_move_iterator(made.end()));
         std::vector<Step>& steps = plan_.block.steps;
         steps.insert(steps.begin(), std::make_move_iterator(large.begin()),
                      std::make_move_iterator(large.end()));
+        return true;
     }
 
     Device* device_;

@@ -47,7 +47,6 @@ struct Step {
 struct Block {
     std::vector<int> inputs;
     std::vector<int> outputs;
-    std::vector<std::string> output_names;
     std::vector<Step> steps;
 };
 

@@ -87,10 +87,14 @@ Array ResizeAxis(const Array& x, int8_t axis, const Rules& rules, const AxisPlan
         return Take(x, indices, axis, IndexBoundsMode::kRaise);
     };
     const auto clamped = [&p](int64_t i) { return std::clamp<int64_t>(i, 0, p.length - 1); };
+    if (n == 0) return taken({});
     Array y;
     if (rules.mode == "nearest") {
         std::vector<int64_t> places(n);
-        for (size_t i = 0; i < n; ++i) places[i] = clamped(NearestOf(rules, sources[i]));
+        for (size_t i = 0; i < n; ++i) {
+            // Scales are floats: 0.2 of them is a little more, and would miss what ties.
+            places[i] = clamped(NearestOf(rules, static_cast<float>(sources[i])));
+        }
         y = taken(places);
     } else {
         const double reach = rules.mode == "linear" ? 1 : 2;
@@ -111,8 +115,9 @@ Array ResizeAxis(const Array& x, int8_t axis, const Rules& rules, const AxisPlan
             }
         }
         for (size_t k = 0; k < weights.size(); ++k) {
-            if (std::all_of(weights[k].begin(), weights[k].end(),
-                            [](double w) { return w == 0; })) {
+            const bool is_needed = y.is_null() && k + 1 == weights.size();
+            if (!is_needed && std::all_of(weights[k].begin(), weights[k].end(),
+                                          [](double w) { return w == 0; })) {
                 continue;
             }
             for (size_t i = 0; i < n; ++i) weights[k][i] /= totals[i];

@@ -82,7 +82,7 @@ Values Split(const Call& call) {
     std::vector<int64_t> lengths = IntsOf(call, "split", 1);
     if (lengths.empty()) {  // equal parts; the last one may be shorter
         const int64_t n = call.Int("num_outputs", static_cast<int64_t>(call.n_outputs()));
-        if (n < 1 || n > length) {
+        if (n < 1 || n > std::max(length, static_cast<int64_t>(call.n_outputs()))) {
             throw DimensionError{"axis ", int64_t{axis}, " of ", x.shape(), " can't be split in ",
                                  n,       " parts"};
         }
@@ -135,6 +135,8 @@ Array Slice(const Call& call) {
         const int8_t axis = call.Axis(axes[i], x.ndim());
         const int64_t length = x.shape()[axis];
         chainerx::Slice slice{starts[i], ends[i], steps[i]};
+        // Backward, a start before the first element is that one.
+        if (steps[i] < 0 && starts[i] < -length && length > 0) slice.start = 0;
         // An end before the first element: -1 would be the last one.
         if (steps[i] < 0 && ends[i] < -length) slice.stop = std::nullopt;
         items[static_cast<size_t>(axis)] = slice;
@@ -193,6 +195,14 @@ Array Pad(const Call& call) {
     return Pad(x, widths, mode, call.Float("value", 0) != 0 ? Scalar{call.Float("value")} : 0);
 }
 
+int64_t BlockSize(const Call& call) {
+    const int64_t b = call.Int("blocksize");
+    if (b < 1 || b > 1 << 20) {  // so that its square fits
+        throw ValueError{"attribute blocksize is ", b, ", expected 1 to ", 1 << 20};
+    }
+    return b;
+}
+
 // Whether the block comes before the channels in the depth.
 bool IsDepthFirst(const Call& call) {
     const std::string_view mode = call.String("mode", "DCR");
@@ -204,8 +214,8 @@ bool IsDepthFirst(const Call& call) {
 
 Array DepthToSpace(const Call& call) {
     const Array x = call.X(0);
-    const int64_t b = call.Int("blocksize");
-    if (x.ndim() != 4 || b < 1 || x.shape()[1] % (b * b) != 0) {
+    const int64_t b = BlockSize(call);
+    if (x.ndim() != 4 || x.shape()[1] % (b * b) != 0) {
         throw DimensionError{"the input has shape ", x.shape(),
                              ", expected 4 dimensions and a multiple of ", b, " squared channels"};
     }
@@ -220,8 +230,8 @@ Array DepthToSpace(const Call& call) {
 
 Array SpaceToDepth(const Call& call) {
     const Array x = call.X(0);
-    const int64_t b = call.Int("blocksize");
-    if (x.ndim() != 4 || b < 1 || x.shape()[2] % b != 0 || x.shape()[3] % b != 0) {
+    const int64_t b = BlockSize(call);
+    if (x.ndim() != 4 || x.shape()[2] % b != 0 || x.shape()[3] % b != 0) {
         throw DimensionError{"the input has shape ", x.shape(),
                              ", expected 4 dimensions and multiples of ", b, " rows and columns"};
     }

@@ -90,7 +90,9 @@ class Model:
         self._model.set_parameter(name, value)
 
     def to_device(self, device: DeviceLike) -> Model:
-        """Moves the parameters to a device, where they are new arrays that require no gradients.
+        """Moves the parameters to a device.
+
+        From another one they are new arrays, which require no gradients.
 
         Args:
             device (Device or str): Such as ``'cuda:0'``.
@@ -111,7 +113,7 @@ class Model:
             value = np.asarray(value, info.dtype)
         return chainerx.asarray(value, device=self.device)
 
-    def __call__(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def __call__(self, /, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
         """Runs the model.
 
         Args:

@@ -3,9 +3,11 @@
 import random
 
 import chainerx
+import numpy as np
 import pytest
 from chainerx.onnx import load
-from onnx_models import branches, digits
+from onnx import helper
+from onnx_models import TensorProto, branches, digits, info, make, node
 
 
 def error_of(data):
@@ -87,3 +89,63 @@ def test_numbers_without_an_end():
         load(b'\x08' + b'\xff' * 20)
     with pytest.raises(ValueError, match='the file ends within a number'):
         load(b'\x08\xff')
+
+
+def test_sequences_within_sequences():
+    """Each round would nest one deeper, and their end would need a stack of that depth."""
+    sequence = helper.make_tensor_sequence_value_info
+    body = helper.make_graph(
+        [node('Identity', ['go'], ['on']), node('SequenceEmpty', [], ['e']),
+         node('SequenceInsert', ['e', 's'], ['t'], 'insert')],
+        'body',
+        [info('i', [], TensorProto.INT64), info('go', [], TensorProto.BOOL),
+         sequence('s', 1, None)],
+        [info('on', [], TensorProto.BOOL), sequence('t', 1, None)],
+    )  # fmt: skip
+    nodes = [
+        node('SequenceEmpty', [], ['s0']),
+        node('Loop', ['n', '', 's0'], ['r'], body=body),
+        node('SequenceLength', ['r'], ['y']),
+    ]
+    integer = TensorProto.INT64
+    model = load(make(nodes, [info('n', [], integer)], [info('y', [], integer)]))
+    with pytest.raises(TypeError, match=r'"insert".*input 1 is a sequence, expected a tensor'):
+        model(np.array(2))
+
+
+@pytest.mark.parametrize('op', ['DepthToSpace', 'SpaceToDepth'])
+@pytest.mark.parametrize('size', [-1, 0, 2**32, 2**62])
+def test_blocks_whose_square_overflows(op, size):
+    nodes = [node(op, ['x'], ['y'], blocksize=size)]
+    model = load(make(nodes, [info('x', None)], [info('y', None)]))
+    with pytest.raises(ValueError, match='attribute blocksize is'):
+        model(np.ones((1, 4, 4, 0), 'f'))
+
+
+@pytest.mark.parametrize(
+    'leaf',
+    [
+        node('Sum', ['v'] * 50000, ['w']),
+        node('Neg', ['v'], ['w'], 'n' * 200000),
+        node('LeakyRelu', ['v'], ['w'], unused=[''] * 50000),
+    ],
+    ids=['inputs', 'name', 'strings'],
+)
+def test_nodes_that_functions_copy(leaf):
+    own = helper.make_opsetid('own', 1)
+    functions = [
+        helper.make_function(
+            'own', f'F{i}', ['v'], ['w'],
+            [node(f'F{i + 1}', ['v'], ['u'], domain='own'),
+             node(f'F{i + 1}', ['u'], ['w'], domain='own')],
+            [own],
+        )
+        for i in range(14)
+    ]  # fmt: skip
+    last = helper.make_function('own', 'F14', ['v'], ['w'], [leaf], [helper.make_opsetid('', 17)])
+    model = make(
+        [node('F0', ['x'], ['y'], domain='own')], [info('x', [1])], [info('y', [1])],
+        opsets=[own], functions=[*functions, last],
+    )  # fmt: skip
+    with pytest.raises(ValueError, match='functions of the model have more than 268435456 bytes'):
+        load(model)

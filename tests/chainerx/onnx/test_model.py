@@ -1,5 +1,6 @@
 """Models as objects: inputs and their errors, parameters, gradients, control flow, devices."""
 
+import itertools
 import re
 import subprocess
 import sys
@@ -164,6 +165,93 @@ def test_an_output_that_is_an_input():
     )
     x, y = model(np.ones(1, 'f'))
     assert float(x[0]) == -float(y[0]) == 1
+
+
+def test_results_do_not_share_memory_with_the_model():
+    constant = onnx.numpy_helper.from_array(np.ones(2, 'f'))
+    nodes = [
+        node('Constant', [], ['c'], value=constant),
+        node('Reshape', ['c', 'shape'], ['y1']),
+        node('Identity', ['shape'], ['y2']),
+        node('Identity', ['w'], ['y3']),
+    ]
+    outputs = [info(name, None) for name in ('y1', 'y2', 'y3')]
+    weights = {'shape': np.array([1, 2]), 'w': np.ones(2, 'f')}
+    model = load(make(nodes, [info('x', [1])], outputs, weights))
+    x = np.ones(1, 'f')
+    for y in model(x):
+        y += 1
+    results = [chainerx.to_numpy(y).tolist() for y in model(x)]
+    assert results == [[[1, 1]], [1, 2], [1, 1]]
+
+
+# In a process of its own: threads that wait for each other hold Python's lock.
+THREADS = """
+import threading, numpy as np
+from chainerx.onnx import load
+model = load({!r})
+threads = [threading.Thread(target=model, args=(np.zeros(1, 'f'),)) for _ in range(4)]
+for t in threads: t.start()
+for t in threads: t.join()
+print(float(model(np.zeros(1, 'f'))[0]))
+"""
+
+
+def test_first_runs_of_several_threads():
+    names = ['c', *(f'c{i}' for i in range(40))]
+    nodes = [node('ConstantOfShape', ['n'], ['c'])]
+    nodes += [node('CumSum', [a, 'axis'], [b]) for a, b in itertools.pairwise(names)]
+    nodes += [node('ReduceMax', [names[-1]], ['m']), node('Add', ['x', 'm'], ['y'])]
+    weights = {'n': np.array([2_000_000]), 'axis': np.array(0)}
+    model = make(nodes, [info('x', [1])], [info('y', None)], weights)
+    result = subprocess.run(
+        [sys.executable, '-c', THREADS.format(model)], capture_output=True, text=True, timeout=60
+    )
+    assert result.stdout == '0.0\n', result.stderr
+
+
+@pytest.mark.parametrize(
+    ('start', 'end', 'step', 'expected'),
+    [(-10, -100, -1, [0]), (-7, -6, -2, [0]), (10, -100, -2, [4, 2, 0]), (-10, 2, 1, [0, 1])],
+)
+def test_slices_that_begin_outside(start, end, step, expected):
+    weights = {'s': np.array([start]), 'e': np.array([end]), 't': np.array([step])}
+    weights['a'] = np.array([0])
+    nodes = [node('Slice', ['x', 's', 'e', 'a', 't'], ['y'])]
+    y = load(make(nodes, [info('x', [5])], [info('y', None)], weights))(np.arange(5, dtype='f'))
+    assert chainerx.to_numpy(y).tolist() == expected
+
+
+@pytest.mark.parametrize('mode', ['nearest', 'linear', 'cubic'])
+def test_resize_to_nothing(mode):
+    nodes = [node('Resize', ['x', '', 's'], ['y'], mode=mode)]
+    scales = {'s': np.array([0.1], 'f')}
+    model = load(make(nodes, [info('x', [3])], [info('y', None)], scales, opset=18))
+    assert model(np.ones(3, 'f')).shape == (0,)
+
+
+def test_split_of_nothing():
+    model = make([node('Split', ['x'], ['a', 'b'])], [info('x', [0, 2])],
+                 [info('a', None), info('b', None)])  # fmt: skip
+    assert [y.shape for y in load(model)(np.ones((0, 2), 'f'))] == [(0, 2), (0, 2)]
+
+
+def test_a_branch_of_too_few_outputs():
+    branch = onnx.helper.make_graph(
+        [node('Identity', ['x'], ['b'])], 'branch', [], [info('b', None)]
+    )
+    nodes = [node('If', ['c'], ['y', 'z'], 'choice', then_branch=branch, else_branch=branch)]
+    inputs = [info('c', [], onnx.TensorProto.BOOL), info('x', [1])]
+    model = load(make(nodes, inputs, [info('y', None), info('z', None)]))
+    with pytest.raises(ValueError, match=r'"choice".*then_branch has 1 outputs, expected 2'):
+        model(np.array(True), np.ones(1, 'f'))
+
+
+def test_an_input_named_self():
+    inputs = [info('self', [1]), info('x', [1])]
+    model = load(make([node('Add', ['self', 'x'], ['y'])], inputs, [info('y', [1])]))
+    x = np.ones(1, 'f')
+    assert float(model(**{'self': x, 'x': x})[0]) == 2
 
 
 def test_an_input_with_a_default():

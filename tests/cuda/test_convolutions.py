@@ -413,3 +413,27 @@ def test_without_library(run, driver, tmp_path):
     error = run(program, environment=environment)
     assert 'needs cuBLASLt of CUDA 13' in error
     assert '`pip install nvidia-cublas`' in error
+
+
+IN_A_HANDLER = """
+import faulthandler, signal, chainer, chainerx as chx
+faulthandler.dump_traceback_later(60, exit=True)
+x = chx.ones((4, 16, 64, 64), 'float32', device='cuda:0')
+w = chx.ones((16, 16, 3, 3), 'float32', device='cuda:0')
+calls = []
+
+def handle(*args):
+    calls.append(chx.conv(x, w, None, 1, 1))
+
+signal.signal(signal.SIGALRM, handle)
+chainer.config.autotune = True
+chainer.config.use_cudnn_tensor_core = 'always'  # which the stand-in lets wait
+signal.setitimer(signal.ITIMER_REAL, 0.01)
+chx.conv(x[:, :, :32], w, None, 1, 1)
+assert calls
+print('done')
+"""
+
+
+def test_a_signal_handler_convolves_while_engines_are_measured(traced):
+    assert traced(IN_A_HANDLER, 'slow').text == 'done\n'

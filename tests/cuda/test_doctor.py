@@ -276,3 +276,48 @@ def test_large_products_of_float32(n, dtype, allowed, expected):
     finally:
         chainerx.cuda.allow_tf32(before)
     assert math.prod(one._rows[0].shapes[0]) == n * n
+
+
+THREADS = """
+import sys, threading
+import numpy as np
+import chainer.links as L, chainerx as chx
+from chainer import optimizers
+from chainer._diagnostics.doctor.doctor import Doctor
+
+sys.setswitchinterval(1e-6)
+text = '\\n'.join(f'def f{i}(x): return float(x)' for i in range(5000))
+lines = {}
+exec(compile(text, '/program.py', 'exec'), lines)
+model = L.Classifier(L.Linear(4, 3)).to_device('cuda:0')
+optimizer = optimizers.SGD(0.1).setup(model)
+x, t = chx.ones((5, 4), 'float32', device='cuda:0'), chx.zeros(5, 'int32', device='cuda:0')
+is_done = threading.Event()
+
+def wait_elsewhere():
+    number, i = chx.ones((), device='cuda:0'), 0
+    while not is_done.is_set():
+        lines[f'f{i % 5000}'](number)
+        i += 1
+
+thread = threading.Thread(target=wait_elsewhere)
+with Doctor(iterations=200):
+    thread.start()
+    try:
+        for _ in range(150):
+            optimizer.update(model, x, t)
+    finally:
+        is_done.set()
+        thread.join()
+print('done')
+"""
+
+
+def test_another_thread_waits(run):
+    assert run(THREADS) == 'done\n'
+
+
+def test_other_errors_of_devices_are_not_explained():
+    with pytest.raises(chainerx.DeviceError) as caught:
+        chainerx.cuda.current_stream('native:0')
+    assert gpu.explain(caught.value) is None

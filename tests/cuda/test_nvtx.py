@@ -287,6 +287,35 @@ def test_hooks_of_v7_on_cuda(run, profiler, tmp_path):
     ]
 
 
+FAILING = """
+import weakref
+import chainer, numpy as np
+from chainer._diagnostics.nvtx_ranges import FunctionRanges
+
+class Failing(chainer.FunctionNode):
+    def forward(self, inputs):
+        raise MemoryError
+
+began, ended, functions = [], [], []
+with FunctionRanges('ranges', began.append, lambda: ended.append(1)):
+    for _ in range(3):
+        function = Failing()
+        functions.append(weakref.ref(function))
+        try:
+            function.apply((np.ones(3, 'f'),))
+        except MemoryError:
+            pass
+        del function
+    assert [f() for f in functions] == [None] * 3
+assert len(began) == len(ended) == 3
+print('done')
+"""
+
+
+def test_functions_that_fail_are_not_kept(run):
+    assert run(FAILING) == 'done\n'
+
+
 def test_start_and_stop_of_profilers(run):
     printed = run("""
 import ctypes

@@ -332,6 +332,82 @@ def test_parallel_updater_of_other_kinds(run):
     assert run(PRELUDE + MODELS + OTHER_PARALLELS, DEVICES=3) == 'done\n'
 
 
+#: Parameters with two paths, of copies that share them or do not; links with own addgrads().
+SHARED_PARAMETERS = """
+class Tied(chainer.Chain):
+    def __init__(self, cls, is_tied=True):
+        super().__init__()
+        with self.init_scope():
+            self.a = cls(4, 4, initialW=0.5, nobias=True)
+            self.b = cls(4, 4, initialW=0.5, nobias=True)
+        if is_tied:
+            self.b.W = self.a.W
+
+    def forward(self, x):
+        return F.sum(self.b(F.tanh(self.a(x))) ** 2)
+
+class Own(L.Linear):
+    calls = []
+
+    def addgrads(self, link):
+        self.calls.append('addgrads')
+        super().addgrads(link)
+
+    def copyparams(self, link, copy_persistent=True):
+        self.calls.append('copyparams')
+        super().copyparams(link, copy_persistent)
+
+ROWS = rng.randn(12, 4).astype('f')
+
+def train(cls, devices, is_tied=True):
+    models = {name: Tied(cls, is_tied or name == 'main') for name in devices}
+    optimizer = optimizers.SGD(0.01).setup(models['main'])
+    iterator = iterators.SerialIterator(ROWS, 4, shuffle=False)
+    updater = training.updaters.ParallelUpdater(
+        iterator, optimizer, devices=devices, models=models)
+    for _ in range(3):
+        updater.update()
+    return models['main']
+
+for cls in (L.Linear, Own):
+    want = train(cls, {'main': '@numpy'})
+    for devices in (TWO, {'main': '@numpy', 'b': '@numpy'}, {'main': 'cuda:0', 'b': 'native:0'}):
+        for is_tied in (True, False) if cls is L.Linear else (False,):
+            Own.calls.clear()
+            check(train(cls, devices, is_tied), want)
+            assert set(Own.calls) == ({'addgrads', 'copyparams'} if cls is Own else set())
+print('done')
+"""
+
+
+def test_parallel_updater_with_shared_parameters(run):
+    assert run(PRELUDE + MODELS + SHARED_PARAMETERS) == 'done\n'
+
+
+#: A copy of memory of another library, before a GPU has memory of ours.
+FOREIGN_FIRST = """
+p = ctypes.c_uint64()
+cuda.mem_info('cuda:1')
+assert library.cuMemAlloc_v2(ctypes.byref(p), ctypes.c_size_t(4096)) == 0
+
+class Foreign:
+    __cuda_array_interface__ = {
+        'shape': (16,), 'typestr': '<f4', 'data': (p.value, False), 'version': 3}
+
+x = chx.asarray(Foreign())
+assert x.device.name == 'cuda:1'
+x.to_device('cuda:0')
+assert count('cuMemcpyDtoDAsync_v2', 'cuMemcpyPeerAsync') == [0, 1]
+assert float(chx.ones(16, device='cuda:1').to_device('cuda:0').sum()) == 16
+assert count('cuMemcpyDtoDAsync_v2', 'cuMemcpyPeerAsync') == [1, 1]
+print('done')
+"""
+
+
+def test_foreign_memory_first(run):
+    assert run(PRELUDE + FOREIGN_FIRST) == 'done\n'
+
+
 #: Whoever reads values that came from another GPU is told of the errors in their making.
 SENT_ERRORS = """
 import threading

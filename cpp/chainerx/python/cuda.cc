@@ -446,6 +446,10 @@ void CallAccessHook(const Device& device, HostAccess access, int64_t nbytes) {
     try {
         nb::borrow(g_access_hook)(device.name(), kNames[static_cast<int>(access)], nbytes);
     } catch (nb::python_error& e) {
+        if (e.matches(PyExc_KeyboardInterrupt)) {
+            PyErr_SetInterrupt();  // comes again, where it can be raised
+            return;
+        }
         e.discard_as_unraisable("a hook on accesses of the host");
     }
 }

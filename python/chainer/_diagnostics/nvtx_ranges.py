@@ -24,18 +24,23 @@ class _Nested:
     ) -> None:
         self._push = push
         self._pop = pop
-        self._running: list[object] = []
+        #: Owners by id: those that have failed are not kept alive.
+        self._running: list[int] = []
 
     def begin(self, owner: object, name: str) -> None:
-        self._running.append(owner)
+        self._running.append(id(owner))
         self._push(name)
 
     def end(self, owner: object) -> None:
         while self._running:  # those above have failed, and have not ended
             running = self._running.pop()
             self._pop()
-            if running is owner:
+            if running == id(owner):
                 return
+
+    def end_all(self) -> None:
+        """Ends those of calls that have failed."""
+        self.end(None)
 
 
 class FunctionRanges(FunctionHook):
@@ -55,6 +60,9 @@ class FunctionRanges(FunctionHook):
     ) -> None:
         self.name = name
         self._ranges = _Nested(push, pop)
+
+    def deleted(self, function: FunctionNode | None = None) -> None:
+        self._ranges.end_all()
 
     def forward_preprocess(self, function: FunctionNode, in_data: Arrays) -> None:
         self._ranges.begin(function, f'{function.label}.forward')

@@ -456,10 +456,19 @@ class Link(device_resident.DeviceResident):
         """
         _check_link(link, 'add gradients')
         self._check_fit(link, 'addgrads', False)
+        self._add_grads(link, set())
+
+    def _add_grads(self, link: Link, added: set[tuple[int, int]]) -> None:
         for name, param in self._own_params():
-            param.addgrad(link._find(name, Variable, 'parameter'))
+            other = link._find(name, Variable, 'parameter')
+            if (id(param), id(other)) not in added:  # a shared one has several paths
+                added.add((id(param), id(other)))
+                param.addgrad(other)
         for name, child in self._named_children():
-            child.addgrads(link._find_child(name))
+            if type(child).addgrads is Link.addgrads:
+                child._add_grads(link._find_child(name), added)
+            else:
+                child.addgrads(link._find_child(name))
 
     def _check_fit(self, link: Link, action: str, persistent: bool) -> None:
         """Looks for arrays of other shapes, before the first one is changed."""

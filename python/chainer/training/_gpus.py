@@ -9,9 +9,9 @@ import chainerx
 
 from chainer import backend
 from chainer._base import environment
+from chainer.link import Link
 
 if tp.TYPE_CHECKING:
-    from chainer.link import Link
     from chainer.variable import Parameter
 
 
@@ -27,6 +27,8 @@ class Copies:
             if isinstance(device, backend.ChainerxDevice) and device.device.backend.name == 'cuda'
         ]
         if len(self._gpus) < len(models) or len(set(map(str, self._gpus))) < len(models):
+            self._gpus = []
+        if any(_has_ways_of_its_own(link) for model in models for link in model.links()):
             self._gpus = []
 
     def add_gradients(self) -> None:
@@ -96,8 +98,11 @@ class Copies:
         named = [dict(model.namedparams()) for model in self._models]
         if any(params.keys() != named[0].keys() for params in named):
             return None
-        rows = {id(named[0][path]): [params[path] for params in named] for path in named[0]}
-        return list(rows.values())  # a shared one has several paths
+        rows = [[params[path] for params in named] for path in named[0]]
+        distinct = {tuple(map(id, row)): row for row in rows}  # a shared one has several paths
+        if len(distinct) > len({id(row[0]) for row in rows}):
+            return None  # copies do not share it
+        return list(distinct.values())
 
     def _are_alike(self, values: tp.Sequence[tp.Any]) -> bool:
         """Whether they are arrays of one shape and dtype, each on the GPU of its model."""
@@ -108,6 +113,11 @@ class Copies:
             and (value.shape, value.dtype) == (first.shape, first.dtype)
             for value, gpu in zip(values, self._gpus, strict=True)
         )
+
+
+def _has_ways_of_its_own(link: Link) -> bool:
+    cls = type(link)
+    return cls.addgrads is not Link.addgrads or cls.copyparams is not Link.copyparams
 
 
 def _copy_value(links: tuple[Link, ...], name: str) -> None:

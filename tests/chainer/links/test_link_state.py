@@ -330,6 +330,21 @@ def test_gradients(device):
         L.Linear(3, 2).addgrads(L.Linear(3, 2, nobias=True))
 
 
+def test_gradients_of_shared_parameters(device):
+    """What two paths of both links share is added once; two sources of one parameter both are."""
+    net = Chain(a=L.Linear(3, 3), b=L.Linear(3, 3)).to_device(device)
+    net.b.W = net.a.W
+    shared, apart = net.copy(mode='copy'), Chain(a=L.Linear(3, 3), b=L.Linear(3, 3))
+    apart.to_device(device)
+    for other, expected in ((shared, 1), (apart, 2)):
+        net.cleargrads()
+        other.cleargrads()
+        for link in (other.a, other.b):
+            link.W.grad = device.send(np.ones((3, 3), 'f'))
+        net.addgrads(other)
+        np.testing.assert_array_equal(to_numpy(net.a.W.grad), np.full((3, 3), expected))
+
+
 def test_gradients_of_an_initialized_copy_are_nan_until_cleared():
     link = L.Linear(3, 2)
     link.cleargrads()

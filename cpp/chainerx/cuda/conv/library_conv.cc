@@ -12,6 +12,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
+#include "chainerx/core/interrupt.h"
 #include "chainerx/cuda/elementwise/operands.h"
 #include "chainerx/cuda/runtime/launch.h"
 #include "chainerx/cuda/runtime/switches.h"
@@ -193,6 +194,7 @@ class LibraryConvs {
     // The result is written several times.
     static void KeepFastest(CudaDevice& device, cudnnHandle_t handle, std::vector<CudnnPlan>& plans,
                             const ConvPointers& pointers) {
+        const internal::NoInterruptScope whole;  // a signal handler may call one: we hold the lock
         const auto time = [&](const CudnnPlan& plan) {
             constexpr int kRuns = 2;
             Event start{device};

@@ -148,9 +148,10 @@ BlockSource::Mappings::iterator BlockSource::Find(void* data) {
 
 bool BlockSource::Share(void* data, CUdevice peer) {
     const std::lock_guard lock{mutex_};
+    if (Find(data) == mappings_.end()) return false;  // of another library, perhaps before Start()
     auto known = std::ranges::find(peers_, peer, &Peer::device);
     if (known == peers_.end()) known = peers_.insert(known, {peer, ShareAll(peer)});
-    return known->has_access && Find(data) != mappings_.end();
+    return known->has_access;
 }
 
 bool BlockSource::ShareAll(CUdevice peer) {

@@ -180,9 +180,9 @@ class Gpu:
             return
         self._iterations += 1
         for kind, seen in self._in_each.items():
-            for place, n in self._now[kind].items():
+            now, self._now[kind] = self._now[kind], collections.Counter()
+            for place, n in list(now.items()):  # other threads may be adding to it
                 seen.setdefault(place, []).append(n)
-            self._now[kind].clear()
         self._look_for_new_kernels()
         self._look_for_state(target)
 
@@ -367,10 +367,11 @@ def explain(error: BaseException) -> Finding | None:
         error (Exception): What the program raised.
     """
     text = str(error)
-    mixed = isinstance(error, TypeError) and (
-        'move one with ' in text or 'convert with chainerx.array' in text
-    )
-    if not mixed and not isinstance(error, chainerx.DeviceError):
+    if not isinstance(error, TypeError | chainerx.DeviceError) or not (
+        'move one with ' in text
+        or 'convert with chainerx.array' in text
+        or ', but the model on ' in text
+    ):
         return None
     place = None
     traceback = error.__traceback__

@@ -50,12 +50,14 @@ class Model:
 
     def __init__(self, model: _onnx.Model) -> None:
         self._model = model
-        self._inputs = [_info(*row) for row in model.inputs]
+        self._in_file = [_info(*row) for row in model.inputs]
+        # Old files list their weights as inputs, in any order.
+        self._inputs = sorted(self._in_file, key=lambda i: not i.required)
         self._outputs = [_info(*row) for row in model.outputs]
 
     @property
     def inputs(self) -> list[ValueInfo]:
-        """The inputs, in the order of positional arguments."""
+        """The inputs, in the order of positional arguments: those with a default come last."""
         return list(self._inputs)
 
     @property
@@ -140,7 +142,7 @@ class Model:
                 names = ', '.join(i.name for i in self._inputs)
                 raise TypeError(f'onnx: the model has no input "{name}", but {names}')
             values[name] = value
-        results = self._model.run([self._to_value(values.get(i.name), i) for i in self._inputs])
+        results = self._model.run([self._to_value(values.get(i.name), i) for i in self._in_file])
         return results[0] if len(results) == 1 else tuple(results)
 
     def __repr__(self) -> str:

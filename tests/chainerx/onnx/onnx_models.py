@@ -1,6 +1,7 @@
 """Small models for tests, made with the package onnx, and those of its own suite."""
 
 import functools
+import pathlib
 import warnings
 
 import numpy as np
@@ -8,7 +9,7 @@ import onnx
 from onnx import TensorProto, helper
 from onnx.backend.test.loader import load_model_tests
 
-__all__ = ['TensorProto', 'branches', 'digits', 'info', 'make', 'node', 'suite']
+__all__ = ['TensorProto', 'branches', 'digits', 'info', 'light', 'make', 'node', 'suite']
 
 node = helper.make_node
 
@@ -97,3 +98,14 @@ def suite():
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
         return {c.name: c for kind in kinds for c in load_model_tests(kind=kind)}
+
+
+@functools.cache
+def light():
+    """The cases of real networks that come with the package, and the files of their models.
+
+    The weights of these are constants, so that the files are small. The output lies beside.
+    """
+    root = pathlib.Path(onnx.__file__).parents[1]
+    cases = {c.name: (c, root / c.url) for c in load_model_tests(kind='real')}
+    return {name: case for name, case in cases.items() if case[1].is_file()}

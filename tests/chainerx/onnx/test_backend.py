@@ -12,7 +12,7 @@ import onnx
 import pytest
 from chainerx.onnx import backend
 from onnx import numpy_helper
-from onnx_models import suite
+from onnx_models import light, suite
 
 HERE = pathlib.Path(__file__).parent
 PARTS = 48
@@ -111,6 +111,20 @@ def test_suite(part):
             if is_listed:
                 wrong.append(f'{name} passes, but unsupported.txt has it')
     assert not wrong, '\n'.join(wrong)
+
+
+@pytest.mark.parametrize('name', light())
+def test_real_network(name):
+    case, path = light()[name]
+    model = onnx.load(path)
+    weights = {t.name for t in model.graph.initializer}
+    (given,) = (i for i in model.graph.input if i.name not in weights)
+    shape = [d.dim_value for d in given.type.tensor_type.shape.dim]
+    n = np.prod(shape)
+    (found,) = backend.run_model(model, [(np.arange(n).reshape(shape) / n).astype('f')])
+    expected = onnx.TensorProto()
+    expected.ParseFromString(path.with_name(f'{path.stem}_output_0.pb').read_bytes())
+    check_equal(found, numpy_helper.to_array(expected), case)
 
 
 def test_each_line_of_the_list_is_needed():

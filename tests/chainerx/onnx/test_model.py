@@ -266,6 +266,15 @@ def test_an_input_with_a_default():
     assert [*model.parameters] == ['w']
 
 
+def test_inputs_with_defaults_come_last():
+    inputs = [info('w', [2]), info('x', [2])]
+    nodes = [node('Sub', ['x', 'w'], ['y'])]
+    model = load(make(nodes, inputs, [info('y', [2])], {'w': np.ones(2, 'f')}))
+    assert [i.name for i in model.inputs] == ['x', 'w']
+    assert chainerx.to_numpy(model(np.zeros(2, 'f'))).tolist() == [-1, -1]
+    assert chainerx.to_numpy(model(np.zeros(2, 'f'), np.full(2, 2, 'f'))).tolist() == [-2, -2]
+
+
 def test_all_unknown_operators_are_listed():
     nodes = [
         node('Nothing', ['x'], ['a'], 'first'),

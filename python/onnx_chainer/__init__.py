@@ -11,8 +11,9 @@ except ImportError as e:
         f'onnx_chainer needs the package onnx, which cannot be imported ({e}): pip install onnx'
     ) from e
 
+from chainerx.onnx._opsets import MAXIMUM_OPSET_VERSION, MINIMUM_OPSET_VERSION
+
 from onnx_chainer import context, onnx_helper, replace_func
-from onnx_chainer._opsets import MAXIMUM_OPSET_VERSION, MINIMUM_OPSET_VERSION
 from onnx_chainer.export import RetainInputHook, convert_parameter, export
 from onnx_chainer.export_testcase import export_testcase
 

@@ -16,9 +16,9 @@ if tp.TYPE_CHECKING:
     import chainer
     from chainer._typing import AnyCallable
     from chainer.function_node import FunctionNode
+    from chainerx.onnx._lengths import Length
 
     from onnx_chainer import _values
-    from onnx_chainer._lengths import Length
     from onnx_chainer._trace import Recorder
 
     ExternalConverters = tp.Mapping[str, AnyCallable]

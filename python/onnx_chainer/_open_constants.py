@@ -11,7 +11,8 @@ from onnx import numpy_helper
 from onnx_chainer.converters import Conversion
 
 if tp.TYPE_CHECKING:
-    from onnx_chainer._lengths import Lengths
+    from chainerx.onnx._lengths import Lengths
+
     from onnx_chainer.converters import FunctionConverterParams
 
 # Inputs of these are as long as each other, or have length 1.

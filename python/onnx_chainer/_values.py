@@ -6,9 +6,9 @@ import typing as tp
 
 import chainer
 import onnx
+from chainerx.onnx._lengths import Lengths
 
 from onnx_chainer import onnx_helper
-from onnx_chainer._lengths import Lengths
 
 Nested: tp.TypeAlias = tp.Any
 

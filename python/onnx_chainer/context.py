@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainer
-import onnx
+from chainerx.onnx._names import Names
 
 from onnx_chainer import onnx_helper
 from onnx_chainer._trace import memory_of
@@ -13,10 +13,8 @@ from onnx_chainer._trace import memory_of
 if tp.TYPE_CHECKING:
     from chainer._typing import ArrayLike
 
-    from onnx_chainer._lengths import Lengths
 
-
-class Context:
+class Context(Names):
     """Names of values, and the tensors that the graph holds: parameters and constants.
 
     Args:
@@ -28,14 +26,12 @@ class Context:
     """
 
     def __init__(self, model: tp.Any) -> None:
-        self.parameters: list[onnx.TensorProto] = []
+        super().__init__()
         self.train = False
-        self.lengths: Lengths | None = None  # where axes are open
         self.arrays: dict[tp.Any, tp.Any] = {}  # by where they lie in memory
         self._names: dict[int, str] = {}  # by the id of a node or array
         self._pinned: set[str] = set()
         self._kept: list[object] = []  # so that no id is used again
-        self._used: set[str] = set()
         self._links: dict[str, chainer.Link] = {}
         self._paths: dict[tp.Any, str] = {}
         model = getattr(model, '__self__', model)  # of a method
@@ -91,15 +87,6 @@ class Context:
     def is_pinned(self, variable: tp.Any) -> bool:
         """Whether the name of the Variable stays."""
         return self.get_name(variable) in self._pinned
-
-    def unused(self, name: str) -> str:
-        """The name, or where it is taken, one with a number."""
-        found, n = name, 0
-        while found in self._used:
-            n += 1
-            found = f'{name}_{n}'
-        self._used.add(found)
-        return found
 
     def add_const(self, array: ArrayLike, name: str) -> str:
         """Adds a constant.

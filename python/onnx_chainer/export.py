@@ -9,18 +9,15 @@ import typing as tp
 
 import chainer
 import onnx
+from chainerx.onnx import _opsets, _saved
 
-from onnx_chainer import _opsets, _values, onnx_helper
+from onnx_chainer import _values, onnx_helper
 from onnx_chainer._graph import Graph
 from onnx_chainer._trace import Recorder, all_have_graphs
 
 if tp.TYPE_CHECKING:
     from onnx_chainer._graph import ExternalConverters
     from onnx_chainer.context import Context
-
-
-# Of protobuf: 2 GB, some of which is for nodes.
-SIZE_LIMIT: tp.Final = 2**31 - 2**24
 
 
 class RetainInputHook(chainer.LinkHook):
@@ -139,7 +136,7 @@ def export(
         ir_version=_opsets.ir_version(opset),
     )
     if filename is not None:
-        _write(proto, os.fspath(filename), save_text)
+        _saved.write(proto, os.fspath(filename), save_text)
     if not return_named_inout:
         return proto
     return proto, inputs.named, graph.outputs
@@ -184,22 +181,3 @@ def _check(model: tp.Any, graph_name: tp.Any, converters: tp.Any, imports: tp.An
                 f'export: external_converters[{name!r}] is {type(converter).__name__}, '
                 'expected a callable'
             )
-
-
-def _write(proto: onnx.ModelProto, filename: str, save_text: bool) -> None:
-    if sum(len(t.raw_data) for t in proto.graph.initializer) < SIZE_LIMIT:
-        onnx.checker.check_model(proto)
-        onnx.save_model(proto, filename)
-    else:
-        location = f'{os.path.basename(filename)}.data'
-        folder = os.path.dirname(filename)
-        # The package adds to a file that is there.
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(os.path.join(folder, location))
-        onnx.save_model(proto, filename, save_as_external_data=True, location=location)
-        # The package takes the values of tensors away.
-        onnx.load_external_data_for_model(proto, folder)
-        onnx.checker.check_model(filename)
-    if save_text:
-        with open(f'{filename}.txt', 'w', encoding='utf-8') as f:
-            f.write(onnx.printer.to_text(proto))

@@ -9,10 +9,24 @@ import typing as tp
 import chainer
 import numpy as np
 import onnx
-from onnx import numpy_helper
+from chainerx.onnx import _nodes
+from chainerx.onnx._nodes import elem_type, make_node
 
 if tp.TYPE_CHECKING:
     from chainer._typing import ArrayLike
+
+
+__all__ = [
+    'GraphBuilder',
+    'cleanse_param_name',
+    'elem_type',
+    'get_func_name',
+    'make_node',
+    'make_tensor',
+    'set_func_name',
+    'to_numpy',
+    'write_tensor_pb',
+]
 
 
 class _State(threading.local):
@@ -32,83 +46,11 @@ def get_func_name() -> str:
     return _state.func_name
 
 
-def make_node(
-    op_name: str, input_names: tp.Sequence[str], output_names: tp.Sequence[str], **kwargs: tp.Any
-) -> onnx.NodeProto:
-    """A node; attributes that are None are left out.
-
-    Args:
-        op_name (str): The operator.
-        input_names (list of str): Names of inputs; empty for one that is left out.
-        output_names (list of str): Names of outputs.
-        **kwargs: Attributes.
-
-    Returns:
-        onnx.NodeProto: The node.
-    """
-    attributes = {name: value for name, value in kwargs.items() if value is not None}
-    return onnx.helper.make_node(op_name, list(input_names), list(output_names), **attributes)
-
-
-class GraphBuilder:
+class GraphBuilder(_nodes.NodeBuilder):
     """Collects the nodes of one function, and names what lies between them."""
 
     def __init__(self) -> None:
-        self._nodes: list[onnx.NodeProto] = []
-        self._n_names = 0
-        self._func_name = get_func_name()
-
-    def node_name(self) -> str:
-        """A name that no other value has."""
-        self._n_names += 1
-        return f'{self._func_name}_tmp_{self._n_names - 1}'
-
-    def op(
-        self,
-        op_name: str,
-        input_names: tp.Sequence[str],
-        num_outputs: int = 1,
-        **kwargs: tp.Any,
-    ) -> tp.Any:
-        """Adds a node.
-
-        Args:
-            op_name (str): The operator.
-            input_names (list of str): Names of inputs.
-            num_outputs (int): How many outputs.
-            **kwargs: Attributes.
-
-        Returns:
-            str or tuple of str: The names of the outputs.
-        """
-        names = [self.node_name() for _ in range(num_outputs)]
-        return self.op_output_named(op_name, input_names, names, **kwargs)
-
-    def op_output_named(
-        self,
-        op_name: str,
-        input_names: tp.Sequence[str],
-        output_names: tp.Sequence[str],
-        **kwargs: tp.Any,
-    ) -> tp.Any:
-        """Adds a node whose outputs are named; else as `op`."""
-        node = make_node(op_name, input_names, output_names, **kwargs)
-        node.name = output_names[0] if output_names else ''
-        self._nodes.append(node)
-        return output_names[0] if len(output_names) == 1 else tuple(output_names)
-
-    def nodes(self, output_names: tp.Sequence[str] | None = None) -> tuple[onnx.NodeProto, ...]:
-        """The nodes so far; the outputs of the last one get the names."""
-        if output_names is not None:
-            last = self._nodes[-1]
-            if len(last.output) != len(output_names):
-                raise ValueError(
-                    f'{last.op_type} has {len(last.output)} outputs, '
-                    f'output_names has {len(output_names)}'
-                )
-            del last.output[:]
-            last.output.extend(output_names)
-        return tuple(self._nodes)
+        super().__init__(get_func_name())
 
 
 def cleanse_param_name(name: str) -> str:
@@ -132,11 +74,7 @@ def make_tensor(value: tp.Any, name: str) -> onnx.TensorProto:
     """An array as a tensor of ONNX."""
     if value is None:
         return onnx.TensorProto(name=name)
-    array = to_numpy(value)
-    if array.dtype.name == 'bfloat16':  # no dtype of NumPy's
-        shape, kind = array.shape, onnx.TensorProto.BFLOAT16
-        return onnx.helper.make_tensor(name, kind, shape, array.tobytes(), raw=True)
-    return numpy_helper.from_array(np.asarray(array, order='C'), name)
+    return _nodes.make_tensor(to_numpy(value), name)
 
 
 def to_numpy(value: tp.Any) -> np.ndarray:
@@ -144,10 +82,3 @@ def to_numpy(value: tp.Any) -> np.ndarray:
     if isinstance(value, chainer.Variable):
         value = value.array
     return np.asarray(value if np.isscalar(value) else chainer.get_device('@numpy').send(value))
-
-
-def elem_type(dtype: tp.Any) -> int:
-    """The number that ONNX has for a dtype."""
-    if np.dtype(dtype).name == 'bfloat16':
-        return int(onnx.TensorProto.BFLOAT16)
-    return int(onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))

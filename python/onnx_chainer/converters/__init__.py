@@ -1,5 +1,7 @@
 """How functions of Chainer are written in operators of ONNX."""
 
+from chainerx.onnx._writer import NotInOnnxError
+
 from onnx_chainer.converters import (
     activation,
     array,
@@ -18,7 +20,6 @@ from onnx_chainer.converters._registry import (
     CONVERTERS,
     Conversion,
     FunctionConverterParams,
-    NotInOnnxError,
     convert,
     converts,
 )

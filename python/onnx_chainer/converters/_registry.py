@@ -8,23 +8,21 @@ import typing as tp
 
 import numpy as np
 import onnx
+from chainerx.onnx._nodes import rename
+from chainerx.onnx._writer import Writer
 
 from onnx_chainer import onnx_helper
 from onnx_chainer._trace import memory_of
 
 if tp.TYPE_CHECKING:
     from chainer.function_node import FunctionNode
+    from chainerx.onnx._lengths import Length
 
-    from onnx_chainer._lengths import Length, Lengths
     from onnx_chainer.context import Context
 
     Converter = collections.abc.Callable[['Conversion'], str | tuple[str, ...]]
 
 CONVERTERS: dict[str, Converter] = {}
-
-
-class NotInOnnxError(ValueError):
-    """A function that the version of the operators cannot say."""
 
 
 class FunctionConverterParams:
@@ -56,20 +54,20 @@ class FunctionConverterParams:
         self.out_values: list[tp.Any] = []
 
 
-class Conversion(onnx_helper.GraphBuilder):
-    """The nodes of one function, in the words of all versions of the operators."""
+class Conversion(Writer):
+    """The nodes of one function of Chainer."""
+
+    context: Context
 
     def __init__(self, params: FunctionConverterParams) -> None:
-        super().__init__()
+        super().__init__(onnx_helper.get_func_name(), params.opset_version, params.context)
         self.params = params
         self.func: tp.Any = params.func
-        self.opset = params.opset_version
         self.x = params.input_names
-        self.context = params.context
 
-    def node_name(self) -> str:
-        """A name that no other value of the graph has, not even an input of the user's."""
-        return self.context.unused(super().node_name())
+    @property
+    def label(self) -> str:
+        return str(self.func.label)
 
     def shape(self, i: int) -> tuple[int, ...]:
         """The shape of input i."""
@@ -91,23 +89,7 @@ class Conversion(onnx_helper.GraphBuilder):
         """Whether input i is there."""
         return i < len(self.x) and self.x[i] != ''
 
-    def need(self, opset: int, what: str) -> None:
-        """Raises the error of an operator that came later."""
-        if self.opset < opset:
-            raise NotInOnnxError(
-                f'{self.func.label} needs {what}, which opset {opset} has first; '
-                f'opset_version is {self.opset}'
-            )
-
     # Values
-
-    def const(self, value: tp.Any, name: str = 'value', dtype: tp.Any = None) -> str:
-        """A constant."""
-        return self.context.add_const(np.asarray(value, dtype), name)
-
-    def ints(self, values: tp.Iterable[int], name: str = 'ints') -> str:
-        """A constant vector of int64."""
-        return self.const(np.array(list(values), np.int64), name)
 
     def like(self, value: tp.Any, i: int = 0) -> str:
         """A constant with the dtype of input i."""
@@ -118,48 +100,7 @@ class Conversion(onnx_helper.GraphBuilder):
         known = self.context.get_name(memory_key(array, self.context))
         return self.const(onnx_helper.to_numpy(array), name) if known is None else known
 
-    # Operators whose arguments were attributes once
-
-    def _with_axes(self, op: str, x: str, axes: tp.Sequence[int], since: int, **kw: tp.Any) -> str:
-        if self.opset < since:
-            return tp.cast(str, self.op(op, [x], axes=list(axes), **kw))
-        return tp.cast(str, self.op(op, [x, self.ints(axes, 'axes')], **kw))
-
-    def squeeze(self, x: str, axes: tp.Sequence[int]) -> str:
-        """Takes axes of length 1 away."""
-        return self._with_axes('Squeeze', x, axes, 13) if axes else x
-
-    def unsqueeze(self, x: str, axes: tp.Sequence[int]) -> str:
-        """Adds axes of length 1, at their places in the result."""
-        return self._with_axes('Unsqueeze', x, axes, 13) if axes else x
-
-    def reduce(
-        self, kind: str, x: str, axes: tp.Sequence[int] | None, keepdims: bool = False
-    ) -> str:
-        """One of the operators Reduce..., over all axes for None."""
-        op, since = f'Reduce{kind}', 13 if kind == 'Sum' else 18
-        if axes is None:
-            return tp.cast(str, self.op(op, [x], keepdims=int(keepdims)))
-        if not axes:
-            return tp.cast(str, self.op('Identity', [x]))
-        return self._with_axes(op, x, axes, since, keepdims=int(keepdims))
-
-    def transpose(self, x: str, perm: tp.Sequence[int]) -> str:
-        """Orders the axes."""
-        if list(perm) == list(range(len(perm))):
-            return x
-        return tp.cast(str, self.op('Transpose', [x], perm=list(perm)))
-
-    def reshape(self, x: str, shape: tp.Sequence[int]) -> str:
-        """Another shape; 0 stands for the length that the axis has, -1 for the rest."""
-        return tp.cast(str, self.op('Reshape', [x, self.ints(shape, 'shape')]))
-
     # Shapes with open axes
-
-    @property
-    def is_open(self) -> bool:
-        """Whether axes of the inputs of the graph have any length."""
-        return self.context.lengths is not None
 
     def lengths(self, i: int) -> tuple[Length, ...]:
         """The lengths of input i: ints, names of open axes, None for those that are not known."""
@@ -171,131 +112,9 @@ class Conversion(onnx_helper.GraphBuilder):
         if self.context.lengths is not None:
             self.context.lengths.hints[self.params.output_names[i]] = list(lengths)
 
-    def guess(self, length: int) -> Length:
-        """The open axis that has the length for the arguments; the length if there is none."""
-        lengths = self.context.lengths
-        name = None if lengths is None or length == 1 else lengths.guess(length)
-        return length if name is None else name
-
-    def length(self, name: str) -> str:
-        """The length of an open axis, a vector of one element."""
-        place, axis = tp.cast('Lengths', self.context.lengths).places[name]
-        return self.length_of(place, axis)
-
-    def length_of(self, x: str, axis: int) -> str:
-        """The length of an axis of a value, a vector of one element."""
-        return self.slice(tp.cast(str, self.op('Shape', [x])), [axis], [axis + 1], [0])
-
-    def lengths_of(self, x: str, begin: int, end: int) -> str:
-        """The lengths of several axes of a value, a vector."""
-        return self.slice(tp.cast(str, self.op('Shape', [x])), [begin], [end], [0])
-
-    def shape_of(self, lengths: tp.Sequence[Length]) -> str:
-        """A vector of lengths; one that is None is -1."""
-        if all(not isinstance(n, str) for n in lengths):
-            return self.ints([-1 if n is None else tp.cast(int, n) for n in lengths], 'shape')
-        parts = [
-            self.length(n) if isinstance(n, str) else self.ints([-1 if n is None else n])
-            for n in lengths
-        ]
-        return tp.cast(str, self.op('Concat', parts, axis=0))
-
     def reshape_to(self, x: str, lengths: tp.Sequence[Length]) -> str:
-        """Another shape with open axes; at most one length can be found from the others."""
-        found = list(lengths)
-        unknown = [i for i, n in enumerate(found) if n is None]
-        # A runtime that finds one length by itself needs no operators for it.
-        if not unknown and sum(isinstance(n, str) for n in found) == 1:
-            found = [None if isinstance(n, str) else n for n in found]
-        for i in unknown[1:]:
-            found[i] = self.out_shape()[i]
-        return tp.cast(str, self.op('Reshape', [x, self.shape_of(found)]))
-
-    def reshape_empty(self, x: str, shape: tp.Sequence[int]) -> str:
-        """Another shape, in which 0 is a length."""
-        self.need(14, 'allowzero of Reshape')
-        return tp.cast(str, self.op('Reshape', [x, self.ints(shape, 'shape')], allowzero=1))
-
-    def split(self, x: str, sizes: tp.Sequence[int], axis: int) -> tuple[str, ...]:
-        """Parts of an axis."""
-        if len(sizes) == 1:
-            return (tp.cast(str, self.op('Identity', [x])),)
-        if self.opset < 13:
-            found = self.op('Split', [x], len(sizes), axis=axis, split=list(sizes))
-        else:
-            found = self.op('Split', [x, self.ints(sizes, 'split')], len(sizes), axis=axis)
-        return tp.cast('tuple[str, ...]', found)
-
-    def slice(
-        self,
-        x: str,
-        starts: tp.Sequence[int],
-        ends: tp.Sequence[int],
-        axes: tp.Sequence[int],
-        steps: tp.Sequence[int] | None = None,
-    ) -> str:
-        """Ranges of axes."""
-        if not axes:
-            return x
-        if self.opset < 10:
-            if steps is not None and any(step != 1 for step in steps):
-                self.need(10, 'steps of Slice')
-            return tp.cast(
-                str, self.op('Slice', [x], starts=list(starts), ends=list(ends), axes=list(axes))
-            )
-        inputs = [x, self.ints(starts, 'starts'), self.ints(ends, 'ends'), self.ints(axes, 'axes')]
-        if steps is not None:
-            inputs.append(self.ints(steps, 'steps'))
-        return tp.cast(str, self.op('Slice', inputs))
-
-    def pad(
-        self, x: str, pads: tp.Sequence[int], value: float, dtype: tp.Any, mode: str = 'constant'
-    ) -> str:
-        """Adds elements around; `pads` has all beginnings, then all ends."""
-        if self.opset < 11:
-            number = float(value) if mode == 'constant' else None
-            return tp.cast(str, self.op('Pad', [x], pads=list(pads), mode=mode, value=number))
-        inputs = [x, self.ints(pads, 'pads')]
-        if mode == 'constant':
-            inputs.append(self.const(value, 'value', dtype))
-        return tp.cast(str, self.op('Pad', inputs, mode=mode))
-
-    def clip(self, x: str, low: float | None, high: float | None, dtype: tp.Any) -> str:
-        """Bounds the elements."""
-        if self.opset < 11:
-            return tp.cast(str, self.op('Clip', [x], min=low, max=high))
-        bounds = ['' if v is None else self.const(v, 'bound', dtype) for v in (low, high)]
-        while bounds and not bounds[-1]:
-            bounds.pop()
-        return tp.cast(str, self.op('Clip', [x, *bounds]))
-
-    def where(self, condition: str, x: str, y: str) -> str:
-        """Chooses by a condition."""
-        self.need(9, 'Where')
-        return tp.cast(str, self.op('Where', [condition, x, y]))
-
-    def cast(self, x: str, dtype: tp.Any) -> str:
-        """Converts the dtype."""
-        return tp.cast(str, self.op('Cast', [x], to=onnx_helper.elem_type(dtype)))
-
-    def flat_softmax(self, op: str, x: str, axis: int, ndim: int) -> str:
-        """Softmax or LogSoftmax along an axis."""
-        axis %= ndim
-        if self.opset >= 13 or axis == ndim - 1:
-            return tp.cast(str, self.op(op, [x], axis=axis))
-        # Older ones flatten all axes from the given one on.
-        perm = [i for i in range(ndim) if i != axis] + [axis]
-        y = self.op(op, [self.transpose(x, perm)], axis=ndim - 1)
-        back = [perm.index(i) for i in range(ndim)]
-        return self.transpose(y, back)
-
-    def one_hot(self, t: str, depth: int, axis: int, dtype: tp.Any) -> str:
-        """Ones at the places, zeros elsewhere; `t` of an integer dtype."""
-        self.need(9, 'OneHot')
-        values = self.const([0, 1], 'values', dtype)
-        depth_name = self.const(depth, 'depth', np.int64)
-        places = self.cast(t, np.int64)  # runtimes have no other
-        return tp.cast(str, self.op('OneHot', [places, depth_name, values], axis=axis))
+        """The output in another shape with open axes; see `reshape_open`."""
+        return self.reshape_open(x, lengths, self.out_shape())
 
 
 def memory_key(array: tp.Any, context: Context) -> tp.Any:
@@ -334,24 +153,3 @@ def convert(params: FunctionConverterParams) -> tuple[onnx.NodeProto, ...]:
     found = CONVERTERS[type(params.func).__name__](conversion)
     names = (found,) if isinstance(found, str) else tuple(found)
     return rename(conversion.nodes(), names, params.output_names)
-
-
-def rename(
-    nodes: tp.Sequence[onnx.NodeProto], found: tp.Sequence[str], wanted: tp.Sequence[str]
-) -> tuple[onnx.NodeProto, ...]:
-    """Gives outputs the names that they must have; what is no node's output gets an Identity."""
-    made = {name for node in nodes for name in node.output}
-    names: dict[str, str] = {}
-    more = []
-    for old, new in zip(found, wanted, strict=True):
-        if old in made and old not in names:
-            names[old] = new
-        else:
-            more.append(onnx_helper.make_node('Identity', [names.get(old, old)], [new]))
-    for node in nodes:
-        for values in (node.input, node.output):
-            renamed = [names.get(name, name) for name in values]
-            del values[:]
-            values.extend(renamed)
-        node.name = node.output[0]
-    return (*nodes, *more)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import typing as tp
 
 import numpy as np
+from chainerx.onnx import _index
+from chainerx.onnx._lengths import Length, reshaped
 
-from onnx_chainer._lengths import Length, reshaped
-from onnx_chainer.converters._index import get_item
-from onnx_chainer.converters._registry import Conversion, converts, same
+from onnx_chainer import onnx_helper
+from onnx_chainer.converters._registry import Conversion, converts, memory_key, same
 
 same({'Copy': 'Identity', 'Identity': 'Identity', 'Forget': 'Identity'})
 
@@ -185,7 +186,20 @@ def transpose_sequence(g: Conversion) -> tuple[str, ...]:
     )
 
 
-converts('GetItem')(get_item)
+@converts('GetItem')
+def get_item(g: Conversion) -> str:
+    index = g.func.slices
+    index = index if isinstance(index, tuple) else (index,)
+    return _index.get_item(g, g.x[0], g.shape(0), [_entry(g, i) for i in index])
+
+
+def _entry(g: Conversion, i: tp.Any) -> _index.Entry:
+    if i is None or i is Ellipsis or isinstance(i, (slice, bool, np.bool_, int, np.integer)):
+        return _index.entry(i)
+    if (name := g.context.get_name(memory_key(i, g.context))) is not None:
+        return _index.Value(name, len(i.shape), np.dtype(i.dtype))
+    array = onnx_helper.to_numpy(np.asarray(i) if isinstance(i, (list, tuple)) else i)
+    return _index.entry(array)
 
 
 @converts('SelectItem')
@@ -201,7 +215,7 @@ def select_item(g: Conversion) -> str:
 
 @converts('Permutate')
 def permutate(g: Conversion) -> str:
-    indices = np.asarray(_host(g.func.indices), np.int64)
+    indices = np.asarray(onnx_helper.to_numpy(g.func.indices), np.int64)
     if g.func.inv:
         indices = np.argsort(indices)
     return g.op('Gather', [g.x[0], g.ints(indices, 'indices')], axis=g.func.axis)
@@ -359,12 +373,6 @@ def upsample(g: Conversion, x: str, scales: tp.Sequence[float]) -> str:
         coordinate_transformation_mode='asymmetric',
         nearest_mode='floor',
     )
-
-
-def _host(array: tp.Any) -> np.ndarray:
-    from onnx_chainer import onnx_helper
-
-    return onnx_helper.to_numpy(array)
 
 
 def _axis(axis: int, ndim: int) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from chainerx.onnx._index import LAST
 
-from onnx_chainer.converters._index import LAST
 from onnx_chainer.converters._registry import Conversion, converts
 from onnx_chainer.converters.connection import more_at_the_end
 

@@ -7,14 +7,17 @@ import typing as tp
 
 import numpy as np
 
-from onnx_chainer import onnx_helper
-from onnx_chainer.converters._registry import Conversion, memory_key
+if tp.TYPE_CHECKING:
+    from chainerx.onnx._writer import Writer
 
 LAST = 2**62
 
 
+Entry: tp.TypeAlias = tp.Any  # None, ..., a slice, an int, an array or a Value
+
+
 @dataclasses.dataclass
-class _Value:
+class Value:
     """An array of indices that the graph computes, or that is an input of it."""
 
     name: str
@@ -22,15 +25,35 @@ class _Value:
     dtype: np.dtype
 
 
-ARRAYS: tp.Final = (np.ndarray, _Value)
+ARRAYS: tp.Final = (np.ndarray, Value)
 
 
-def get_item(g: Conversion) -> str:
-    """The nodes of GetItem."""
-    index = g.func.slices
-    index = index if isinstance(index, tuple) else (index,)
-    entries = [_entry(g, i) for i in index]
-    ndim = len(g.shape(0))
+def entry(i: tp.Any) -> Entry:
+    """An element of an index that is no value of the graph."""
+    if i is None or i is Ellipsis or isinstance(i, slice):
+        return i
+    if isinstance(i, (bool, np.bool_)):
+        raise ValueError('GetItem: a bool as index has no operator')
+    if isinstance(i, (int, np.integer)):
+        return int(i)
+    array = np.asarray(i)
+    return int(array) if array.ndim == 0 and array.dtype != bool else array
+
+
+def get_item(g: Writer, x: str, shape: tuple[int, ...], index: list[Entry]) -> str:
+    """The nodes of ``x[index]``.
+
+    Args:
+        g (Writer): Where they go.
+        x (str): The value.
+        shape (tuple of int): Its shape.
+        index (list): The elements of the index, each by `entry` or a `Value`.
+
+    Returns:
+        str: The name of the result.
+    """
+    entries = list(index)
+    ndim = len(shape)
     used = sum(_n_axes(e) for e in entries)
     if not any(e is Ellipsis for e in entries):
         entries.append(Ellipsis)
@@ -38,21 +61,8 @@ def get_item(g: Conversion) -> str:
     entries[place : place + 1] = [slice(None)] * (ndim - used)
     entries = _without_masks(g, entries)
     if any(isinstance(e, ARRAYS) for e in entries):
-        return _advanced(g, entries)
-    return _basic(g, entries)
-
-
-def _entry(g: Conversion, i: tp.Any) -> tp.Any:
-    if i is None or i is Ellipsis or isinstance(i, slice):
-        return i
-    if isinstance(i, (bool, np.bool_)):
-        raise ValueError('GetItem: a bool as index has no operator')
-    if isinstance(i, (int, np.integer)):
-        return int(i)
-    if (name := g.context.get_name(memory_key(i, g.context))) is not None:
-        return _Value(name, len(i.shape), np.dtype(i.dtype))
-    array = onnx_helper.to_numpy(np.asarray(i) if isinstance(i, (list, tuple)) else i)
-    return int(array) if array.ndim == 0 and array.dtype != bool else array
+        return _advanced(g, x, shape, entries)
+    return _basic(g, x, entries)
 
 
 def _n_axes(e: tp.Any) -> int:
@@ -61,13 +71,13 @@ def _n_axes(e: tp.Any) -> int:
     return e.ndim if isinstance(e, ARRAYS) and e.dtype == bool else 1
 
 
-def _without_masks(g: Conversion, entries: list[tp.Any]) -> list[tp.Any]:
+def _without_masks(g: Writer, entries: list[tp.Any]) -> list[tp.Any]:
     found: list[tp.Any] = []
     for e in entries:
-        if isinstance(e, _Value) and e.dtype == bool:
+        if isinstance(e, Value) and e.dtype == bool:
             g.need(9, 'NonZero')
             rows = g.split(g.op('NonZero', [e.name]), [1] * e.ndim, 0)
-            found += [_Value(g.squeeze(row, [0]), 1, np.dtype(np.int64)) for row in rows]
+            found += [Value(g.squeeze(row, [0]), 1, np.dtype(np.int64)) for row in rows]
         elif isinstance(e, np.ndarray) and e.dtype == bool:
             found += list(np.nonzero(e))
         else:
@@ -75,7 +85,7 @@ def _without_masks(g: Conversion, entries: list[tp.Any]) -> list[tp.Any]:
     return found
 
 
-def _slices(g: Conversion, x: str, entries: list[tp.Any]) -> str:
+def _slices(g: Writer, x: str, entries: list[tp.Any]) -> str:
     """Applies slices and, as slices of length 1, integers."""
     starts, ends, axes, steps = [], [], [], []
     for axis, e in enumerate(e for e in entries if e is not None):
@@ -95,16 +105,16 @@ def _slices(g: Conversion, x: str, entries: list[tp.Any]) -> str:
     return g.slice(x, starts, ends, axes, steps if any(s != 1 for s in steps) else None)
 
 
-def _basic(g: Conversion, entries: list[tp.Any]) -> str:
-    x = _slices(g, g.x[0], entries)
+def _basic(g: Writer, x: str, entries: list[tp.Any]) -> str:
+    x = _slices(g, x, entries)
     kept = [e for e in entries if e is not None]
     x = g.squeeze(x, [i for i, e in enumerate(kept) if isinstance(e, int)])
     shown = [e for e in entries if not isinstance(e, int)]
     return g.unsqueeze(x, [i for i, e in enumerate(shown) if e is None])
 
 
-def _advanced(g: Conversion, entries: list[tp.Any]) -> str:
-    x = _slices(g, g.x[0], [slice(None) if isinstance(e, int) else e for e in entries])
+def _advanced(g: Writer, x: str, shape: tuple[int, ...], entries: list[tp.Any]) -> str:
+    x = _slices(g, x, [slice(None) if isinstance(e, int) else e for e in entries])
     is_index = [isinstance(e, (int, *ARRAYS)) for e in entries]
     first = is_index.index(True)
     together = all(is_index[first : first + sum(is_index)])
@@ -113,7 +123,7 @@ def _advanced(g: Conversion, entries: list[tp.Any]) -> str:
     rest = [i for i in range(len(kept)) if i not in axes]
     used = [kept[i] for i in axes]
     n_new = max(0 if isinstance(e, int) else e.ndim for e in used)
-    places = _places(g, used, [g.shape(0)[i] for i in axes])
+    places = _places(g, used, [shape[i] for i in axes])
     if len(axes) == 1:
         x = g.op('Gather', [x, places[0]], axis=axes[0])
         # Gather leaves the new axes where the old one was.
@@ -146,9 +156,9 @@ def _advanced(g: Conversion, entries: list[tp.Any]) -> str:
     return g.unsqueeze(x, new_axes)
 
 
-def _places(g: Conversion, used: list[tp.Any], lengths: list[int]) -> list[str]:
+def _places(g: Writer, used: list[tp.Any], lengths: list[int]) -> list[str]:
     """The indices along several axes, in one shape; constants as one array for GatherND."""
-    if not any(isinstance(e, _Value) for e in used):
+    if not any(isinstance(e, Value) for e in used):
         arrays = list(np.broadcast_arrays(*[np.asarray(e, np.int64) for e in used]))
         wrapped = arrays
         if g.opset < 11 or not g.is_open:
@@ -156,7 +166,7 @@ def _places(g: Conversion, used: list[tp.Any], lengths: list[int]) -> list[str]:
         return [g.const(wrapped[0] if len(used) == 1 else np.stack(wrapped, -1), 'indices')]
     # Operators wrap negative indices since version 11; before, runtimes refuse them.
     names = [
-        g.cast(e.name, np.int64) if isinstance(e, _Value) else g.const(e, 'indices', np.int64)
+        g.cast(e.name, np.int64) if isinstance(e, Value) else g.const(e, 'indices', np.int64)
         for e in used
     ]
     if len(names) == 1:

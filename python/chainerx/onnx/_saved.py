@@ -1,0 +1,32 @@
+"""Files of models."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import typing as tp
+
+import onnx
+
+# Of protobuf: 2 GB, some of which is for nodes.
+SIZE_LIMIT: tp.Final = 2**31 - 2**24
+
+
+def write(proto: onnx.ModelProto, filename: str, save_text: bool) -> None:
+    """Checks a model, and writes it; one above 2 GB has its tensors in a file beside it."""
+    if sum(len(t.raw_data) for t in proto.graph.initializer) < SIZE_LIMIT:
+        onnx.checker.check_model(proto)
+        onnx.save_model(proto, filename)
+    else:
+        location = f'{os.path.basename(filename)}.data'
+        folder = os.path.dirname(filename)
+        # The package adds to a file that is there.
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(os.path.join(folder, location))
+        onnx.save_model(proto, filename, save_as_external_data=True, location=location)
+        # The package takes the values of tensors away.
+        onnx.load_external_data_for_model(proto, folder)
+        onnx.checker.check_model(filename)
+    if save_text:
+        with open(f'{filename}.txt', 'w', encoding='utf-8') as f:
+            f.write(onnx.printer.to_text(proto))

@@ -307,10 +307,15 @@ CASES = [
             ('log2', positive, 7),
             ('log10', positive, 7),
             ('identity', x, 7),
-            ('inv', None, 0),
+            *((name, x, 9) for name in ('lgamma', 'digamma', 'erfcx', 'log_ndtr')),
+            ('ndtri', lambda *shape: unit(*shape) / 2 + np.float32(0.5), 9),
+            ('erfinv', unit, 9),
+            ('erfcinv', lambda *shape: unit(*shape) + 1, 9),
         ]
-        if make is not None
     ),
+    Case('zeta', lambda q: F.zeta(2.5, q), (positive(2, 3),), 9),
+    Case('zeta of exponents', lambda s, q: F.zeta(s, q), (positive(2, 1) + 1, positive(3)), 9),
+    Case('polygamma', F.polygamma, (ints([0, 1, 2, 5]), x(2, 4)), 9),
     Case(
         'functions without a gradient',
         lambda a: F.floor(F.exp(a)) * F.ceil(a) + F.relu(F.fix(a * 3)) + F.floor(a * 4),

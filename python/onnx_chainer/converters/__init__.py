@@ -15,6 +15,7 @@ from onnx_chainer.converters import (
     pooling,
     rnn,
     sampling,
+    special,
 )
 from onnx_chainer.converters._registry import (
     CONVERTERS,
@@ -43,4 +44,5 @@ __all__ = [
     'pooling',
     'rnn',
     'sampling',
+    'special',
 ]

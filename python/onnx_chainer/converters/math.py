@@ -136,19 +136,6 @@ def sinh(g: Conversion) -> str:
     return g.op('Mul', [g.op('Sub', _exp_pair(g)), g.like(0.5)])
 
 
-@converts('Erfc')
-def erfc(g: Conversion) -> str:
-    g.need(9, 'Erf')
-    return g.op('Sub', [g.like(1), g.op('Erf', g.x)])
-
-
-@converts('Ndtr')
-def ndtr(g: Conversion) -> str:
-    g.need(9, 'Erf')
-    grown = g.op('Erf', [g.op('Mul', [g.x[0], g.like(math.sqrt(0.5))])])
-    return g.op('Mul', [g.op('Add', [grown, g.like(1)]), g.like(0.5)])
-
-
 @converts('Fmod')
 def fmod(g: Conversion) -> str:
     g.need(10, 'Mod')

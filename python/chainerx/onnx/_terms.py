@@ -7,7 +7,7 @@ import typing as tp
 import numpy as np
 
 if tp.TYPE_CHECKING:
-    from onnx_chainer.converters._registry import Conversion
+    from chainerx.onnx._writer import Writer
 
 Operand: tp.TypeAlias = 'Term | float'
 
@@ -16,12 +16,12 @@ class Term:
     """A value of the graph in a formula; numbers beside it become constants of its dtype.
 
     Args:
-        g (Conversion): Where the operators go.
+        g (Writer): Where the operators go.
         name (str): The name of the value.
         dtype (dtype): Its dtype.
     """
 
-    def __init__(self, g: Conversion, name: str, dtype: tp.Any) -> None:
+    def __init__(self, g: Writer, name: str, dtype: tp.Any) -> None:
         self.g = g
         self.name = name
         self.dtype = np.dtype(dtype)

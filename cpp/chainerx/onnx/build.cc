@@ -107,6 +107,9 @@ class Builder {
         CheckOperators();
         Scope scope{nullptr, {}, &opsets_, nullptr, 0};
         plan_.block = BuildBlock(model_.graph, scope, /*is_main=*/true);
+        for (Constant& c : plan_.constants) {
+            c.is_statistic = c.is_parameter && statistics_.contains(c.slot);
+        }
         return std::move(plan_);
     }
 
@@ -189,7 +192,10 @@ class Builder {
             const bool is_parameter = is_main && IsFloat(x.dtype());
             if (!is_parameter && !is_default) constant_.insert(slot);
             constants_.insert(slot);
-            plan_.constants.push_back({slot, std::move(x), is_main ? t.name : "", is_parameter});
+            Constant c{slot, x, is_main ? t.name : "", is_parameter};
+            c.dtype = x.dtype();
+            c.shape = x.shape();
+            plan_.constants.push_back(std::move(c));
         }
     }
 
@@ -328,6 +334,9 @@ class Builder {
             step.attributes.push_back(BuildCall(*function, node, scope));
             return step;
         }
+        if (node.domain.empty() && node.op_type == "BatchNormalization") {
+            for (size_t i = 3; i < step.inputs.size(); ++i) statistics_.insert(step.inputs[i]);
+        }
         step.opset = scope.opsets->at(node.domain);
         const Operator& op = *FindOperator(node.domain, node.op_type, step.opset);
         step.routine = op.routine;
@@ -441,8 +450,9 @@ class Builder {
     std::map<std::string, std::string> first_nodes_;
     Plan plan_;
     Names defaults_;
-    std::unordered_set<int> constant_;   // slots whose values depend on no input and no parameter
-    std::unordered_set<int> constants_;  // slots of initializers
+    std::unordered_set<int> constant_;    // slots whose values depend on no input and no parameter
+    std::unordered_set<int> constants_;   // slots of initializers
+    std::unordered_set<int> statistics_;  // slots that are read as running means or variances
     std::unordered_map<const TensorMessage*, Array> loaded_;
     int64_t n_steps_{0};  // of functions
     size_t copied_{0};

@@ -15,6 +15,10 @@ struct Constant {
     Value value;
     std::string name;   // of an initializer of the main graph; else ""
     bool is_parameter;  // a float initializer of the main graph
+    // Of parameters, whose values may be absent.
+    bool is_statistic{false};  // a running mean or variance
+    Dtype dtype{};
+    Shape shape{};
 };
 
 struct Plan {

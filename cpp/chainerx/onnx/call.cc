@@ -89,6 +89,10 @@ double Call::DoubleAt(size_t i) const {
     return values[0];
 }
 
+void Call::Update(size_t i, const Array& value) const {
+    frame_.statistics.emplace_back(step_.inputs[i], value);
+}
+
 const Attribute* Call::Find(std::string_view name) const {
     for (const Attribute& a : step_.attributes) {
         if (a.name == name) return &a;

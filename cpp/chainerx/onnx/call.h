@@ -18,6 +18,10 @@ class Call {
 
     int64_t opset() const { return step_.opset; }
     Frame& frame() const { return frame_; }
+    // Whether nodes in training mode run in it.
+    bool trains() const { return frame_.trains; }
+    // Says that a node in training mode gives a running statistic, input i, a value.
+    void Update(size_t i, const Array& value) const;
     // Where the outputs belong: the device of the model if an input is there.
     Device& device() const { return *device_; }
     // native:0, where shapes are.

@@ -108,13 +108,27 @@ class Model::Impl {
         for (Constant& c : plan_.constants) c.value = Moved(c.value, device);
     }
 
-    Values Run(const Values& inputs) {
+    Impl(const Impl& other, Device& device)
+        : device_{other.device_}, inputs_{other.inputs_}, outputs_{other.outputs_} {
+        {
+            const std::lock_guard lock{other.mutex_};
+            plan_ = other.plan_;
+        }
+        for (Constant& c : plan_.constants) {
+            if (c.is_parameter) c.value = {};
+        }
+        ToDevice(device);
+    }
+
+    Values Run(const Values& inputs, const RunOptions& options) {
         while (!Fold()) continue;
         if (inputs.size() > inputs_.size()) {
             throw DimensionError{"onnx: the model has ", inputs_.size(), " inputs, but was given ",
                                  inputs.size()};
         }
         Frame frame = NewFrame();
+        frame.trains = options.trains;
+        SetParameters(options.parameters, frame);
         for (size_t i = 0; i < inputs_.size(); ++i) {
             if (i >= inputs.size() || inputs[i].is_none()) {
                 // An optional value of ONNX may be empty.
@@ -126,6 +140,7 @@ class Model::Impl {
             frame.slots[static_cast<size_t>(plan_.block.inputs[i])] = inputs[i];
         }
         RunSteps(plan_.block, frame);
+        if (options.statistics != nullptr) *options.statistics = StatisticsOf(frame);
         Values outputs;
         for (const int slot : plan_.block.outputs) {
             outputs.push_back(frame.slots[static_cast<size_t>(slot)]);
@@ -133,7 +148,7 @@ class Model::Impl {
             if (y.is_null()) continue;
             if (&y.device() != device_) {
                 y = y.ToDevice(*device_);
-            } else if (IsOwned(y)) {
+            } else if (IsOwned(y, options.parameters)) {
                 y = Copy(y);  // writing to a result must not change the model
             }
         }
@@ -151,35 +166,78 @@ class Model::Impl {
     void SetParameter(const std::string& name, const Array& value) {
         for (Constant& c : plan_.constants) {
             if (!c.is_parameter || c.name != name) continue;
-            const Array& old = c.value.array;
-            if (value.dtype() != old.dtype()) {
-                throw DtypeError{"onnx: parameter \"", name,     "\" has dtype ",
-                                 old.dtype(),          ", got ", value.dtype()};
-            }
-            if (!std::equal(old.shape().begin(), old.shape().end(), value.shape().begin(),
-                            value.shape().end())) {
-                throw DimensionError{"onnx: parameter \"", name,     "\" has shape ",
-                                     old.shape(),          ", got ", value.shape()};
-            }
-            if (&value.device() != device_) {
-                throw DeviceError{"onnx: parameter \"",  name,
-                                  "\" is on ",           value.device().name(),
-                                  ", but the model on ", device_->name()};
-            }
+            CheckParameter(c, value);
             c.value = value;
             return;
         }
         throw NotFoundError{"onnx: the model has no parameter \"", name, "\""};
     }
 
+    std::vector<bool> statistics() const {
+        std::vector<bool> found;
+        for (const Constant& c : plan_.constants) {
+            if (c.is_parameter) found.push_back(c.is_statistic);
+        }
+        return found;
+    }
+
  private:
+    void CheckParameter(const Constant& c, const Array& value) const {
+        if (value.dtype() != c.dtype) {
+            throw DtypeError{"onnx: parameter \"", c.name, "\" has dtype ", c.dtype, ", got ",
+                             value.dtype()};
+        }
+        if (value.shape() != c.shape) {
+            throw DimensionError{"onnx: parameter \"", c.name, "\" has shape ", c.shape, ", got ",
+                                 value.shape()};
+        }
+        if (&value.device() != device_) {
+            throw DeviceError{"onnx: parameter \"",  c.name,
+                              "\" is on ",           value.device().name(),
+                              ", but the model on ", device_->name()};
+        }
+    }
+
+    void SetParameters(const std::vector<Array>& values, Frame& frame) const {
+        size_t i = 0;
+        for (const Constant& c : plan_.constants) {
+            if (!c.is_parameter) continue;
+            if (i < values.size() && !values[i].is_null()) {
+                CheckParameter(c, values[i]);
+                frame.slots[static_cast<size_t>(c.slot)] = values[i];
+            } else if (c.value.is_none()) {
+                throw ValueError{"onnx: parameter \"", c.name, "\" is missing"};
+            }
+            ++i;
+        }
+        if (!values.empty() && values.size() != i) {
+            throw DimensionError{"onnx: the model has ", i, " parameters, but was given ",
+                                 values.size()};
+        }
+    }
+
+    std::vector<std::pair<size_t, Array>> StatisticsOf(const Frame& frame) const {
+        std::vector<std::pair<size_t, Array>> found;
+        for (const auto& [slot, value] : frame.statistics) {
+            size_t i = 0;
+            for (const Constant& c : plan_.constants) {
+                if (!c.is_parameter) continue;
+                if (c.slot == slot) found.emplace_back(i, value);
+                ++i;
+            }
+        }
+        return found;
+    }
+
     // Whether the model computes with the memory of x.
-    bool IsOwned(const Array& x) const {
-        const auto is_same = [&x](const Constant& c) {
-            return !c.value.array.is_null() && c.value.array.buffer() == x.buffer();
+    bool IsOwned(const Array& x, const std::vector<Array>& parameters) const {
+        const auto is_same = [&x](const Array& a) {
+            return !a.is_null() && a.buffer() == x.buffer();
         };
         return plan_.attributes.contains(x.buffer()) ||
-               std::any_of(plan_.constants.begin(), plan_.constants.end(), is_same);
+               std::any_of(parameters.begin(), parameters.end(), is_same) ||
+               std::any_of(plan_.constants.begin(), plan_.constants.end(),
+                           [&is_same](const Constant& c) { return is_same(c.value.array); });
     }
 
     Frame NewFrame() const {
@@ -241,7 +299,7 @@ class Model::Impl {
     Plan plan_;
     std::vector<ValueInfo> inputs_;
     std::vector<ValueInfo> outputs_;
-    std::mutex mutex_;  // of Fold
+    mutable std::mutex mutex_;  // of Fold
 };
 
 Model Model::Load(const std::string& path, Device& device) {
@@ -269,7 +327,10 @@ Model::~Model() = default;
 const std::vector<ValueInfo>& Model::inputs() const { return impl_->inputs(); }
 const std::vector<ValueInfo>& Model::outputs() const { return impl_->outputs(); }
 Device& Model::device() const { return impl_->device(); }
-Values Model::Run(const Values& inputs) const { return impl_->Run(inputs); }
+Values Model::Run(const Values& inputs) const { return impl_->Run(inputs, {}); }
+Values Model::Run(const Values& inputs, const RunOptions& options) const {
+    return impl_->Run(inputs, options);
+}
 
 std::vector<Array> Model::operator()(const std::vector<Array>& inputs) const {
     std::vector<Array> outputs;
@@ -287,6 +348,10 @@ std::vector<Array> Model::operator()(const std::vector<Array>& inputs) const {
 std::vector<std::pair<std::string, Array>> Model::parameters() const { return impl_->parameters(); }
 void Model::SetParameter(const std::string& name, const Array& value) {
     impl_->SetParameter(name, value);
+}
+std::vector<bool> Model::statistics() const { return impl_->statistics(); }
+Model Model::WithoutParameters(Device& device) const {
+    return Model{std::make_unique<Impl>(*impl_, device)};
 }
 void Model::ToDevice(Device& device) { impl_->ToDevice(device); }
 

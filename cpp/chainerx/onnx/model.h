@@ -33,6 +33,17 @@ struct ValueInfo {
     std::string ToString() const;
 };
 
+// How a run may differ from what the file says.
+struct RunOptions {
+    // In place of the model's own, in the order of parameters(); a null one stands for that.
+    std::vector<Array> parameters{};
+    // false: nodes in training mode (Dropout, BatchNormalization) run as in inference.
+    bool trains{true};
+    // Receives the index of each parameter that is a running statistic, and the value that a node
+    // in training mode gives it.
+    std::vector<std::pair<size_t, Array>>* statistics{nullptr};
+};
+
 class CX_API Model {
  public:
     // Reads a file; its weights go to the device. ValueError for a file that is no model, or
@@ -54,6 +65,10 @@ class CX_API Model {
     // Runs the model on one value per input; a value of neither kind stands for a missing one. It
     // may be called from several threads. Errors name the input, or the node.
     Values Run(const Values& inputs) const;
+    // With other parameters, for this run only; any number of threads may do so at once. In
+    // addition to errors of the other one, DimensionError for another number of parameters, and
+    // those of SetParameter.
+    Values Run(const Values& inputs, const RunOptions& options) const;
     // Inputs and outputs must be arrays.
     std::vector<Array> operator()(const std::vector<Array>& inputs) const;
 
@@ -62,6 +77,11 @@ class CX_API Model {
     std::vector<std::pair<std::string, Array>> parameters() const;
     // NotFoundError for another name; DtypeError, DimensionError for another dtype or shape.
     void SetParameter(const std::string& name, const Array& value);
+    // By index of parameters(): whether it is a running mean or variance of a BatchNormalization.
+    std::vector<bool> statistics() const;
+
+    // A copy on a device that has no parameters, so that each run must be given all of them.
+    Model WithoutParameters(Device& device) const;
 
     // Moves weights and constants; not while another thread runs the model. On another device
     // parameters are new arrays, which require no gradients.

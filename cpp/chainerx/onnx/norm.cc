@@ -56,16 +56,22 @@ Values BatchNormalization(const Call& call) {
     const Array var = call.X(4);
     const double eps = call.Float("epsilon", 1e-5);
     CheckChannels(x, 2);
-    const bool is_training = call.opset() >= 14  ? call.Int("training_mode", 0) != 0
-                             : call.opset() >= 7 ? call.n_outputs() > 1
-                                                 : call.Int("is_test", 0) == 0;
+    const bool says_training = call.opset() >= 14  ? call.Int("training_mode", 0) != 0
+                               : call.opset() >= 7 ? call.n_outputs() > 1
+                                                   : call.Int("is_test", 0) == 0;
+    const bool is_training = says_training && call.trains();
     const Axes axes = AllButChannels(x);
     if (!is_training) {
+        Values outputs;
         if (scale.dtype() == x.dtype() && mean.dtype() == x.dtype()) {
-            return {FixedBatchNorm(x, scale, bias, mean, var, eps, axes)};
+            outputs.emplace_back(FixedBatchNorm(x, scale, bias, mean, var, eps, axes));
+        } else {
+            const Array y = (x - PerChannel(mean, x)) / Sqrt(PerChannel(var, x) + eps);
+            outputs.emplace_back(
+                AsType(y * PerChannel(scale, x) + PerChannel(bias, x), x.dtype(), false));
         }
-        const Array y = (x - PerChannel(mean, x)) / Sqrt(PerChannel(var, x) + eps);
-        return {AsType(y * PerChannel(scale, x) + PerChannel(bias, x), x.dtype(), false)};
+        if (says_training) outputs.insert(outputs.end(), {mean, var});  // as they were
+        return outputs;
     }
     const double momentum = call.Float("momentum", 0.9);
     const Array batch_mean = Mean(x, axes, true);
@@ -76,7 +82,11 @@ Values BatchNormalization(const Call& call) {
         const Array flat = Reshape(now, old.shape());
         return AsType(old * momentum + flat * (1 - momentum), old.dtype(), false);
     };
-    return {AsType(y, x.dtype(), false), running(mean, batch_mean), running(var, batch_var)};
+    const Array new_mean = running(mean, batch_mean);
+    const Array new_var = running(var, batch_var);
+    call.Update(3, new_mean.AsGradStopped());
+    call.Update(4, new_var.AsGradStopped());
+    return {AsType(y, x.dtype(), false), new_mean, new_var};
 }
 
 Array InstanceNormalization(const Call& call) {
@@ -207,7 +217,7 @@ Values Dropout(const Call& call) {
     bool is_training = false;
     if (call.opset() >= 12) {
         if (call.Has(1)) ratio = call.DoubleAt(1);
-        is_training = call.Has(2) && call.DoubleAt(2) != 0;
+        is_training = call.trains() && call.Has(2) && call.DoubleAt(2) != 0;
     }
     if (!is_training || ratio == 0) {
         if (!call.Wants(1)) return {x};

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "chainerx/core/array.h"
@@ -53,7 +54,10 @@ struct Block {
 // The slots of one run.
 struct Frame {
     Values slots;
-    Device* device;  // of the model
+    Device* device;     // of the model
+    bool trains{true};  // false: nodes in training mode run as in inference
+    // Slots of running statistics, with the values that nodes in training mode give them.
+    std::vector<std::pair<int, Array>> statistics{};
 };
 
 // Runs a graph within a graph, and returns its outputs. DimensionError for another number of

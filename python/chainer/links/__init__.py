@@ -39,6 +39,7 @@ from chainer.links.loss.crf1d import CRF1d
 from chainer.links.loss.hierarchical_softmax import BinaryHierarchicalSoftmax
 from chainer.links.loss.negative_sampling import NegativeSampling
 from chainer.links.model.classifier import Classifier
+from chainer.links.model.onnx_function import ONNXFunction
 from chainer.links.model.vision.googlenet import GoogLeNet
 from chainer.links.model.vision.resnet import ResNet50Layers, ResNet101Layers, ResNet152Layers
 from chainer.links.model.vision.vgg import VGG16Layers, VGG19Layers
@@ -112,6 +113,7 @@ __all__ = [
     'NStepRNNTanh',
     'NaryTreeLSTM',
     'NegativeSampling',
+    'ONNXFunction',
     'PReLU',
     'Parameter',
     'RMSNorm',

@@ -124,6 +124,12 @@ Ref FromInfos(const std::vector<ValueInfo>& infos) {
     return list;
 }
 
+Ref FromModel(PyTypeObject* type, Model model) {
+    Ref self = Check(type->tp_alloc(type, 0));
+    reinterpret_cast<PyModel*>(self.get())->model = new Model{std::move(model)};
+    return self;
+}
+
 PyObject* NewModel(PyTypeObject* type, PyObject* args, PyObject*) {
     return Guarded("onnx", [&] {
         PyObject* source;
@@ -139,9 +145,13 @@ PyObject* NewModel(PyTypeObject* type, PyObject* args, PyObject*) {
         } else {
             model = Model::Load(FromStr(source), target);
         }
-        Ref self = Check(type->tp_alloc(type, 0));
-        reinterpret_cast<PyModel*>(self.get())->model = new Model{std::move(*model)};
-        return self;
+        return FromModel(type, std::move(*model));
+    });
+}
+
+PyObject* WithoutParameters(PyObject* self, PyObject* device) {
+    return Guarded("onnx", [&] {
+        return FromModel(Py_TYPE(self), ModelOf(self).WithoutParameters(DeviceOf(device)));
     });
 }
 
@@ -157,6 +167,48 @@ PyObject* RunModel(PyObject* self, PyObject* inputs) {
         if (!PyList_Check(inputs)) throw TypeError{"inputs must be a list"};
         const Value values = ToValue(inputs, 0);
         return FromValues(ModelOf(self).Run(*values.sequence));
+    });
+}
+
+PyObject* RunModelWith(PyObject* self, PyObject* args) {
+    return Guarded("onnx", [&] {
+        PyObject* inputs;
+        PyObject* parameters;
+        int trains;
+        if (!PyArg_ParseTuple(args, "O!O!p", &PyList_Type, &inputs, &PyList_Type, &parameters,
+                              &trains)) {
+            throw PythonError{};
+        }
+        const Value values = ToValue(inputs, 0);
+        onnx::RunOptions options;
+        options.trains = trains != 0;
+        const Items items{parameters};
+        for (Py_ssize_t i = 0; i < items.size(); ++i) {
+            options.parameters.push_back(ArrayOf(items[i]));
+        }
+        std::vector<std::pair<size_t, Array>> statistics;
+        options.statistics = &statistics;
+        const Ref outputs = FromValues(ModelOf(self).Run(*values.sequence, options));
+        const Ref dict = Check(PyDict_New());
+        for (const auto& [i, value] : statistics) {
+            const Ref key = Check(PyLong_FromSize_t(i));
+            if (PyDict_SetItem(dict.get(), key.get(), Check(g_core->wrap(value)).get()) < 0) {
+                throw PythonError{};
+            }
+        }
+        return Check(PyTuple_Pack(2, outputs.get(), dict.get()));
+    });
+}
+
+PyObject* StatisticsOf(PyObject* self, PyObject*) {
+    return Guarded("onnx", [&] {
+        const Ref list = Check(PyList_New(0));
+        for (const bool is_statistic : ModelOf(self).statistics()) {
+            if (PyList_Append(list.get(), is_statistic ? Py_True : Py_False) < 0) {
+                throw PythonError{};
+            }
+        }
+        return Ref{Py_NewRef(list.get())};
     });
 }
 
@@ -200,6 +252,13 @@ PyObject* DeviceOfModel(PyObject* self, void*) {
 
 PyMethodDef g_methods[] = {
     {"run", RunModel, METH_O, "Runs the model on a list of values."},
+    {"run_with", RunModelWith, METH_VARARGS,
+     "Runs it with other parameters, and says whether nodes in training mode are run in it. "
+     "Returns the outputs, and running statistics by index of the parameter."},
+    {"statistics", StatisticsOf, METH_NOARGS,
+     "Returns for each parameter whether it is a running statistic."},
+    {"without_parameters", WithoutParameters, METH_O,
+     "Returns a copy on a device that has no parameters."},
     {"parameters", ParametersOf, METH_NOARGS, "Returns the parameters by name."},
     {"set_parameter", SetParameterOf, METH_VARARGS, "Replaces a parameter."},
     {"to_device", MoveModel, METH_O, "Moves the weights."},

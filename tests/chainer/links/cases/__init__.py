@@ -12,6 +12,9 @@ MODELS = {
     'VGG19Layers',
 }  # fmt: skip
 # Names of links that Chainer v7 does not have.
-NEW = {'MultiHeadAttention', 'RMSNorm', 'TransformerEncoder', 'TransformerEncoderLayer'}
+NEW = {
+    'MultiHeadAttention', 'ONNXFunction', 'RMSNorm', 'TransformerEncoder',
+    'TransformerEncoderLayer',
+}  # fmt: skip
 # Links without a row: what they depend on is no longer available.
 GONE = {'TheanoFunction'}

@@ -66,19 +66,19 @@ class Graph:
         self._ranges: list[tuple[int, int]] | None = None
         for name, variable in inputs.named.items():
             self.context.set_name(variable, self.context.unused(name), pinned=True)
-            self._know_array(variable.array, name)
+            self.context.know_array(variable.array, name)
         borders = {id(v.node) for v in inputs.named.values()}
         borders |= {memory_of(v.array) for v in inputs.named.values()}
         found = outputs.values() if isinstance(outputs, dict) else outputs
         self._calls = recorder.calls_before(found, borders)
+        self.context.wanted = {
+            *(memory_of(v.array) for v in found),
+            *(memory_of(x) for c in self._calls for x in c.attributes()),
+            *(memory_of(c.array_of(i)) for c in self._calls for i in range(len(c.nodes))),
+        }
         self._prefixes = {id(c.function): self._prefix(c.function) for c in self._calls}
         self._outputs = outputs
         self.outputs: dict[str, chainer.Variable] = {}
-
-    def _know_array(self, array: tp.Any, name: str) -> None:
-        """Lets attributes that are this array find the value of the graph."""
-        self.context.arrays[memory_of(array)] = array
-        self.context.set_name(array, name)
 
     def _prefix(self, function: FunctionNode) -> str:
         kind = type(function).__name__
@@ -210,6 +210,7 @@ class Graph:
         names = [self._input(node, call, i) for i, node in enumerate(call.nodes)]
         outputs = self._outputs_of(call, prefix)
         params = FunctionConverterParams(function, self._opset, names, outputs, self.context)
+        params.given = call.given
         params.in_values = [
             call.array_of(i) if node is None else node for i, node in enumerate(call.nodes)
         ]
@@ -287,7 +288,7 @@ class Graph:
                     self.context.set_name(node, name)
             names.append(name)
             if i < len(call.out_data):
-                self._know_array(call.out_data[i], name)
+                self.context.know_array(call.out_data[i], name)
         return names
 
     def _where(self, call: Call) -> str:

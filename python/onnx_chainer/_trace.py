@@ -49,13 +49,37 @@ def _without_graph(base: type[BuiltinFunction]) -> tp.Iterator[type[BuiltinFunct
         yield from _without_graph(cls)
 
 
+# Attributes that are arrays which a function computes beside its outputs, and which users ask for.
+BYPRODUCTS: tp.Final = {
+    'ArgMaxCRF1d': ('path',),
+    'Gaussian': ('eps',),
+    'MaxPoolingND': ('indexes',),
+}
+
+
+def _arrays_in(value: tp.Any) -> list[NdArray]:
+    """An attribute that is an array or has some."""
+    found = []
+    for x in value if isinstance(value, (list, tuple)) else (value,):
+        x = x.array if isinstance(x, chainer.Variable) else x
+        if isinstance(x, chainer.get_array_types()):
+            found.append(x)
+    return found
+
+
 @dataclasses.dataclass
 class Call:
-    """A function that ran, with the arrays of its inputs and outputs."""
+    """A function that ran, with the arrays of its inputs and outputs.
+
+    Attributes:
+        given (dict): By name, attributes that had arrays before, such as the condition of
+            ``F.where``; not those that hold what was computed.
+    """
 
     order: int
     function: FunctionNode
     in_data: tuple[NdArray | None, ...]
+    given: dict[str, list[NdArray]] = dataclasses.field(default_factory=dict)
     out_data: tuple[NdArray, ...] = ()
 
     @property
@@ -73,6 +97,16 @@ class Call:
         # Inputs that are left out have no array.
         return self.in_data[sum(x is not None for x in self.nodes[:index])]
 
+    def attributes(self) -> list[NdArray]:
+        """The arrays that were attributes before."""
+        return [x for arrays in self.given.values() for x in arrays]
+
+    def byproducts(self) -> list[NdArray]:
+        """The arrays that the function computed beside its outputs."""
+        names = BYPRODUCTS.get(type(self.function).__name__, ())
+        values = [vars(self.function).get(name) for name in names if name not in self.given]
+        return [x for value in values for x in _arrays_in(value)]
+
 
 class Recorder(chainer.FunctionHook):
     """Keeps each function with its arrays, all of them alive, so that no memory is used again."""
@@ -80,11 +114,18 @@ class Recorder(chainer.FunctionHook):
     def __init__(self) -> None:
         # A model may export another one while it runs.
         self.name = f'ONNXRecorder_{id(self)}'
+        self._begun: dict[int, tuple[FunctionNode, dict[str, list[NdArray]]]] = {}
         self._calls: dict[int, Call] = {}
         self._makers: dict[tp.Any, Call] = {}
 
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
+        given = {name: _arrays_in(value) for name, value in vars(function).items()}
+        given = {name: arrays for name, arrays in given.items() if arrays}
+        self._begun[id(function)] = (function, given)
+
     def forward_postprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
-        self._calls[id(function)] = Call(len(self._calls), function, tuple(in_data))
+        _, given = self._begun.pop(id(function))
+        self._calls[id(function)] = Call(len(self._calls), function, tuple(in_data), given)
 
     def _see_outputs(self, function: FunctionNode, out_data: tuple[NdArray, ...]) -> None:
         call = self._calls[id(function)]
@@ -104,6 +145,9 @@ class Recorder(chainer.FunctionHook):
             variables (iterable of Variable): Where to begin.
             borders (container): Ids of the nodes, and places in memory, where the search ends.
         """
+        for made in self._calls.values():
+            for x in made.byproducts():
+                self._makers.setdefault(memory_of(x), made)
         found: dict[int, Call] = {}
         todo = [self._maker(v.node, v.array, borders) for v in variables]
         while todo:
@@ -113,6 +157,7 @@ class Recorder(chainer.FunctionHook):
             found[id(call.function)] = call
             for i, node in enumerate(call.nodes):
                 todo.append(self._maker(node, call.array_of(i), borders))
+            todo += [self._maker(None, x, borders) for x in call.attributes()]
         return sorted(found.values(), key=lambda call: (call.order, call.function.rank))
 
     def _maker(self, node: tp.Any, array: tp.Any, borders: tp.Container[int]) -> Call | None:
@@ -142,9 +187,11 @@ class Recorder(chainer.FunctionHook):
                     depends = True
                 elif x is not None and (r := range_of(x)) is not None:
                     others.append(r)
+            depends |= any(memory_of(x) in known for x in call.attributes())
             if not depends:
                 continue
             dependent.add(id(call.function))
+            known |= {memory_of(x): x for x in call.byproducts()}
             # F.broadcast hands a constant on as it is.
             known |= {memory_of(y): y for y in call.out_data if not overlaps(range_of(y), others)}
         return [r for r in map(range_of, known.values()) if r is not None]

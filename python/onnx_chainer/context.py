@@ -29,6 +29,7 @@ class Context(Names):
         super().__init__()
         self.train = False
         self.arrays: dict[tp.Any, tp.Any] = {}  # by where they lie in memory
+        self.wanted: set[tp.Any] = set()  # where arrays lie that functions read
         self._names: dict[int, str] = {}  # by the id of a node or array
         self._pinned: set[str] = set()
         self._kept: list[object] = []  # so that no id is used again
@@ -83,6 +84,11 @@ class Context(Names):
         self._used.add(name)
         if pinned:
             self._pinned.add(name)
+
+    def know_array(self, array: ArrayLike, name: str) -> None:
+        """Lets attributes that are this array find the value of the graph."""
+        self.arrays[memory_of(array)] = array
+        self.set_name(array, name)
 
     def is_pinned(self, variable: tp.Any) -> bool:
         """Whether the name of the Variable stays."""

@@ -62,6 +62,20 @@ def test_indices_that_are_inputs(index, place, opset):
 @pytest.mark.parametrize(
     'function',
     [
+        lambda x: F.where(F.cast(x * 2, bool), x, x + 1),
+        lambda x: F.where(F.cast(x * 2, bool).array, x, x + 1),
+        lambda x: x[F.argmax(x, 0).array],
+    ],
+)
+def test_attributes_that_functions_made(function):
+    proto = exported(function, X)
+    other = np.where(X > 0, 0, -X)
+    np.testing.assert_array_equal(run(proto, [other])[0], function(chainer.Variable(other)).array)
+
+
+@pytest.mark.parametrize(
+    'function',
+    [
         lambda x: F.relu(x.array.T),
         lambda x: F.relu(F.exp(x).array[0]),
         lambda x: x * F.exp(x).array[::-1],

@@ -52,6 +52,7 @@ class FunctionConverterParams:
         # What has shape and dtype: nodes, or arrays.
         self.in_values: list[tp.Any] = list(func.inputs or ())
         self.out_values: list[tp.Any] = []
+        self.given: tp.Collection[str] = ()  # names of attributes that had arrays before the call
 
 
 class Conversion(Writer):
@@ -99,6 +100,10 @@ class Conversion(Writer):
         """The name of an array that is an attribute: a value of the graph, or else a constant."""
         known = self.context.get_name(memory_key(array, self.context))
         return self.const(onnx_helper.to_numpy(array), name) if known is None else known
+
+    def wants(self, array: tp.Any) -> bool:
+        """Whether a function of the graph, or an output, reads this array."""
+        return memory_of(array) in self.context.wanted
 
     # Shapes with open axes
 

@@ -210,7 +210,7 @@ class Graph:
         names = [self._input(node, call, i) for i, node in enumerate(call.nodes)]
         outputs = self._outputs_of(call, prefix)
         params = FunctionConverterParams(function, self._opset, names, outputs, self.context)
-        params.given = call.given
+        params.given, params.byproducts = call.given, call.byproducts()
         params.in_values = [
             call.array_of(i) if node is None else node for i, node in enumerate(call.nodes)
         ]

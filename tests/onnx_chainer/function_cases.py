@@ -46,6 +46,22 @@ def unary(name, make=x, since=7, **kwargs):
     return Case(name, lambda v: getattr(F, name)(v, **kwargs), (make(2, 3),), since)
 
 
+def pooled_with_indices(v, **kwargs):
+    y, indices = F.max_pooling_2d(v, **kwargs, return_indices=True)
+    return y, F.cast(indices, np.float32)
+
+
+def upsampled(v, **kwargs):
+    y, indices = F.max_pooling_2d(v, **kwargs, return_indices=True)
+    return F.upsampling_2d(y * 2, indices, **kwargs, outsize=v.shape[2:])
+
+
+UPSAMPLINGS = [
+    {'ksize': 2, 'cover_all': False},
+    {'ksize': 2, 'stride': 3, 'cover_all': False},
+    {'ksize': 3, 'stride': 2, 'pad': 1},
+    {'ksize': (3, 2), 'stride': (2, 1), 'pad': 1, 'cover_all': False},
+]
 CASES = [
     # activation
     *(unary(name) for name in ('relu', 'sigmoid', 'tanh', 'elu', 'leaky_relu', 'hard_sigmoid')),
@@ -100,6 +116,23 @@ CASES = [
     ),
     Case('pad by reflection', lambda v: F.pad(v, ((0, 0), (1, 2)), 'reflect'), (x(2, 3),)),
     Case('pad by the edge', lambda v: F.pad(v, 1, 'edge'), (x(2, 3),)),
+    *(
+        Case(f'pad {i}', lambda v, kw=kw: F.pad(v, ((1, 2), (4, 3)), **kw), (x(2, 3),))
+        for i, kw in enumerate(
+            [
+                {'mode': 'constant', 'constant_values': ((1, 2), (3, 4))},
+                {'mode': 'symmetric'},
+                {'mode': 'wrap'},
+                {'mode': 'reflect'},
+                {'mode': 'reflect', 'reflect_type': 'odd'},
+                {'mode': 'linear_ramp'},
+                {'mode': 'linear_ramp', 'end_values': ((1, 2), (3, 4))},
+                {'mode': 'mean', 'stat_length': 2},
+                {'mode': 'maximum'},
+                {'mode': 'minimum', 'stat_length': ((1, 2), (2, 1))},
+            ]
+        )
+    ),
     Case('transpose', F.transpose, (x(2, 3, 4),)),
     Case('transpose of axes', lambda v: F.transpose(v, (1, 0, -1)), (x(2, 3, 4),)),
     Case('swapaxes', lambda v: F.swapaxes(v, 0, -1), (x(2, 3, 4),)),
@@ -406,6 +439,12 @@ CASES = [
         lambda v: F.max_pooling_2d(v, 3, 2, cover_all=False),
         (x(2, 3, 6, 8),),
     ),
+    Case(
+        'max_pooling_2d of windows outside',
+        # onnxruntime has the least number in place of -inf
+        lambda v: F.relu(F.max_pooling_2d(v, 2, 3)),
+        (x(2, 3, 5, 6),),
+    ),
     Case('max_pooling_1d', lambda v: F.max_pooling_1d(v, 2), (x(2, 3, 7),)),
     Case('max_pooling_3d', lambda v: F.max_pooling_3d(v, 2), (x(2, 3, 4, 5, 6),)),
     Case('average_pooling_1d', lambda v: F.average_pooling_1d(v, 3, 2, 1), (x(2, 3, 7),)),
@@ -413,6 +452,40 @@ CASES = [
         'average_pooling_nd without pads',
         lambda v: F.average_pooling_nd(v, 3, 2, 1, pad_value=None),
         (x(2, 3, 7, 7),),
+    ),
+    *(
+        Case(
+            f'unpooling_2d {i}',
+            lambda v, kw=kw: F.unpooling_2d(v, **kw, cover_all=False),
+            (x(2, 3, 3, 4),),
+        )
+        for i, kw in enumerate(
+            [
+                {'ksize': 3, 'stride': 2, 'pad': 1},
+                {'ksize': 2, 'pad': 1},
+                {'ksize': (3, 2), 'stride': (1, 2), 'pad': (1, 0), 'outsize': (3, 9)},
+                {'ksize': 2, 'stride': 3},
+                {'ksize': 2, 'outsize': (7, 9)},
+            ]
+        )
+    ),
+    Case(
+        'unpooling_3d',
+        lambda v: F.unpooling_3d(v, 3, 2, 1, cover_all=False),
+        (x(2, 3, 3, 4, 2),),
+    ),
+    *(
+        Case(
+            f'max_pooling_2d with indices {i}',
+            lambda v, kw=kw: pooled_with_indices(v, **kw),
+            (x(2, 3, 5, 6),),
+            8,
+        )
+        for i, kw in enumerate(UPSAMPLINGS)
+    ),
+    *(
+        Case(f'upsampling_2d {i}', lambda v, kw=kw: upsampled(v, **kw), (x(2, 3, 5, 6),), since)
+        for i, (kw, since) in enumerate(zip(UPSAMPLINGS, (11, 11, 16, 16), strict=True))
     ),
     Case('unpooling_2d', lambda v: F.unpooling_2d(v, 2, cover_all=False), (x(2, 3, 4, 5),)),
     Case('unpooling_2d that covers', lambda v: F.unpooling_2d(v, 2), (x(2, 3, 4, 5),)),

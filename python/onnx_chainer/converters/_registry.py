@@ -52,7 +52,9 @@ class FunctionConverterParams:
         # What has shape and dtype: nodes, or arrays.
         self.in_values: list[tp.Any] = list(func.inputs or ())
         self.out_values: list[tp.Any] = []
-        self.given: tp.Collection[str] = ()  # names of attributes that had arrays before the call
+        # Names of attributes that had arrays before, and arrays that the function made of others.
+        self.given: tp.Collection[str] = ()
+        self.byproducts: list[tp.Any] = []
 
 
 class Conversion(Writer):
@@ -101,9 +103,9 @@ class Conversion(Writer):
         known = self.context.get_name(memory_key(array, self.context))
         return self.const(onnx_helper.to_numpy(array), name) if known is None else known
 
-    def wants(self, array: tp.Any) -> bool:
-        """Whether a function of the graph, or an output, reads this array."""
-        return memory_of(array) in self.context.wanted
+    def wanted(self) -> list[tp.Any]:
+        """What the function made beside its outputs, and functions of the graph or outputs read."""
+        return [x for x in self.params.byproducts if memory_of(x) in self.context.wanted]
 
     # Shapes with open axes
 

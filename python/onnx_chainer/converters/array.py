@@ -92,21 +92,6 @@ def split_axis(g: Conversion) -> tuple[str, ...]:
     return g.split(g.x[0], sizes, axis)
 
 
-@converts('Pad')
-def pad(g: Conversion) -> str:
-    mode = {'symmetric': None}.get(g.func.mode, g.func.mode)
-    if mode not in ('constant', 'reflect', 'edge'):
-        raise ValueError(f'Pad: ONNX has no mode {g.func.mode!r}')
-    ndim = len(g.shape(0))
-    width = np.broadcast_to(np.asarray(g.func.pad_width), (ndim, 2))
-    keywords = g.func.keywords
-    values = np.asarray(keywords.get('constant_values', 0))
-    if values.size > 1 and len(np.unique(values)) > 1:
-        raise ValueError('Pad: ONNX has one value for all axes')
-    value = values.ravel()[0] if values.size else 0
-    return g.pad(g.x[0], [*width[:, 0].tolist(), *width[:, 1].tolist()], value, g.dtype(0), mode)
-
-
 @converts('Transpose')
 def transpose(g: Conversion) -> str:
     ndim = len(g.shape(0))

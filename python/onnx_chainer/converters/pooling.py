@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import typing as tp
 
+import numpy as np
+from chainerx.onnx._index import LAST
+from chainerx.onnx._terms import Term
+
 from onnx_chainer.converters._registry import Conversion, converts
 from onnx_chainer.converters.array import upsample
 from onnx_chainer.converters.connection import more_at_the_end
@@ -15,40 +19,81 @@ def _pool(
     window: tp.Sequence[int],
     stride: tp.Sequence[int],
     pad: tp.Sequence[int],
+    n_outputs: int = 1,
     **kwargs: tp.Any,
-) -> str:
+) -> tp.Any:
     lengths = g.lengths(0)[2:]
-    is_whole = tuple(window) == g.shape(0)[2:] and not any(pad)
+    is_whole = n_outputs == 1 and tuple(window) == g.shape(0)[2:] and not any(pad)
     if is_whole and lengths and not any(isinstance(n, int) for n in lengths):
         # A window of x.shape[2:] is as large as the image is.
         return g.op(f'Global{op}', g.x)
-    ends, needs_ceil = [], False
+    x, starts, needs_ceil = g.x[0], list(pad), False
     if any(not isinstance(n, int) for n in lengths):
         needs_ceil = bool(getattr(g.func, 'cover_all', False))
-    for n, k, s, p, out in zip(g.shape(0)[2:], window, stride, pad, g.out_shape()[2:], strict=True):
-        more = more_at_the_end(n, k, s, p, out)
-        # Runtimes refuse a padding that is as long as the window.
-        needs_ceil |= p + more >= k
-        ends.append(p + more)
+    ends = [
+        p + more_at_the_end(n, k, s, p, out)
+        for n, k, s, p, out in zip(
+            g.shape(0)[2:], window, stride, pad, g.out_shape()[2:], strict=True
+        )
+    ]
+    # Runtimes refuse a padding that is as long as the window.
+    is_long = any(max(p, end) >= k for p, end, k in zip(pad, ends, window, strict=True))
     if needs_ceil:
         g.need(10, 'ceil_mode of pooling')
         ends = list(pad)
         kwargs['ceil_mode'] = 1
+    elif is_long:
+        if n_outputs > 1 or not kwargs.get('count_include_pad', 1):
+            raise ValueError(f'{g.label}: ONNX has no windows that are outside of the image')
+        border = -np.inf if op == 'MaxPool' else 0
+        x = g.pad(x, [0, 0, *pad, 0, 0, *ends], border, g.dtype(0))
+        starts = ends = [0] * len(window)
     return g.op(
-        op, g.x, kernel_shape=list(window), strides=list(stride), pads=[*pad, *ends], **kwargs
+        op,
+        [x],
+        n_outputs,
+        kernel_shape=list(window),
+        strides=list(stride),
+        pads=[*starts, *ends],
+        **kwargs,
     )
-
-
-@converts('MaxPooling2D')
-def max_pooling_2d(g: Conversion) -> str:
-    f = g.func
-    return _pool(g, 'MaxPool', (f.kh, f.kw), (f.sy, f.sx), (f.ph, f.pw))
 
 
 @converts('MaxPoolingND')
 def max_pooling_nd(g: Conversion) -> str:
     f = g.func
-    return _pool(g, 'MaxPool', f.ksize, f.stride, f.pad)
+    wanted = g.wanted()
+    if wanted:
+        g.need(8, 'indices of MaxPool')
+    found = _pool(g, 'MaxPool', f.ksize, f.stride, f.pad, 1 + bool(wanted))
+    if not wanted:
+        return found
+    y, places = found
+    name = _in_windows(g, places)
+    for x in wanted:
+        g.context.know_array(x, name)
+    return y
+
+
+def _in_windows(g: Conversion, places: str) -> str:
+    """Numbers of elements within their windows, of numbers within all images."""
+    f, sizes, outs = g.func, g.shape(0)[2:], g.out_shape()[2:]
+    if not all(isinstance(n, int) for n in g.lengths(0)[2:]):
+        raise ValueError(f'{g.label}: indices are written for images of fixed size')
+    rest = Term(g, places, np.int64)
+    number = None
+    step = 1
+    for axis in reversed(range(len(sizes))):
+        n, k = sizes[axis], f.ksize[axis]
+        quotient = rest / n
+        at = rest - quotient * n
+        rest = quotient
+        begins = np.arange(outs[axis]) * f.stride[axis] - f.pad[axis]
+        begins = begins.reshape(-1, *[1] * (len(sizes) - 1 - axis))
+        part = (at - Term(g, g.const(begins, 'begins', np.int64), np.int64)) * step
+        number = part if number is None else number + part
+        step *= k
+    return tp.cast(Term, number).name
 
 
 @converts('AveragePooling2D')
@@ -60,8 +105,6 @@ def average_pooling_2d(g: Conversion) -> str:
 @converts('AveragePoolingND')
 def average_pooling_nd(g: Conversion) -> str:
     f = g.func
-    if f.pad_value not in (0, None):
-        raise ValueError(f'AveragePoolingND: ONNX has no pad_value of {f.pad_value}')
     return _pool(
         g, 'AveragePool', f.ksize, f.stride, f.pad, count_include_pad=int(f.pad_value == 0)
     )
@@ -81,18 +124,59 @@ def unpooling_nd(g: Conversion) -> str:
 def _unpool(
     g: Conversion, window: tp.Sequence[int], stride: tp.Sequence[int], pad: tp.Sequence[int]
 ) -> str:
-    shape, outs = g.shape(0), g.out_shape()
-    if tuple(window) != tuple(stride) or any(pad):
-        raise ValueError(
-            f'{g.func.label}: windows that overlap or are padded have no operator; '
-            f'ksize is {tuple(window)}, stride {tuple(stride)}, pad {tuple(pad)}'
-        )
+    shape, outs = g.shape(0), g.out_shape()[2:]
     g.hint([*g.lengths(0)[:2], *[None] * len(window)])
-    y = upsample(g, g.x[0], [1.0, 1.0, *map(float, window)])
-    axes = [i for i in range(2, len(shape)) if outs[i] < shape[i] * window[i - 2]]
+    whole = [(n - 1) * s + k for n, s, k in zip(shape[2:], stride, window, strict=True)]
+    if tuple(window) == tuple(stride):
+        y = upsample(g, g.x[0], [1.0, 1.0, *map(float, window)])
+    else:
+        weight = g.like(np.ones((shape[1], 1, *window)))
+        y = g.op('ConvTranspose', [g.x[0], weight], strides=list(stride), group=shape[1])
+    return _cropped(g, y, whole, outs, pad)
+
+
+def _cropped(
+    g: Conversion, y: str, whole: tp.Sequence[int], outs: tp.Sequence[int], pad: tp.Sequence[int]
+) -> str:
+    """Images without their padding, and with zeros behind where they are to be larger."""
+    missing = [p + out - n for n, out, p in zip(whole, outs, pad, strict=True)]
+    axes = [i for i, (p, more) in enumerate(zip(pad, missing, strict=True)) if p or more < 0]
     # Counted from the end, so that axes may have other lengths.
-    ends = [outs[i] - shape[i] * window[i - 2] for i in axes]
-    return g.slice(y, [0] * len(axes), ends, axes)
+    ends = [min(missing[i], 0) or LAST for i in axes]
+    y = g.slice(y, [pad[i] for i in axes], ends, [2 + i for i in axes])
+    if any(more > 0 for more in missing):
+        ahead = [0] * (2 + len(pad))
+        y = g.pad(y, [*ahead, 0, 0, *(max(more, 0) for more in missing)], 0, g.dtype(0))
+    return y
+
+
+@converts('Upsampling2D')
+def upsampling_2d(g: Conversion) -> str:
+    f, shape = g.func, g.shape(0)
+    g.need(11, 'ScatterElements')
+    is_overlapping = f.kh > f.sy or f.kw > f.sx
+    if is_overlapping:
+        g.need(16, 'a reduction of ScatterElements')
+    if not all(isinstance(n, int) for n in g.lengths(0)[2:]):
+        raise ValueError(f'{g.label} is written for images of fixed size')
+    whole = [(shape[2] - 1) * f.sy + f.kh, (shape[3] - 1) * f.sx + f.kw]
+    rows, columns = np.arange(shape[2]) * f.sy, np.arange(shape[3]) * f.sx
+    begins = g.const(rows[:, None] * whole[1] + columns, 'begins', np.int64)
+    at = Term(g, g.value_of(f.indexes, 'indexes'), f.indexes.dtype).cast(np.int64)
+    row = at / f.kw
+    places = Term(g, begins, np.int64) + row * whole[1] + (at - row * f.kw)
+    sizes = g.op('Concat', [g.lengths_of(g.x[0], 0, 2), g.ints([whole[0] * whole[1]])], axis=0)
+    y = g.op(
+        'ScatterElements',
+        [
+            g.op('Expand', [g.like(0), sizes]),
+            g.reshape(places.name, [0, 0, -1]),
+            g.reshape(g.x[0], [0, 0, -1]),
+        ],
+        axis=2,
+        reduction='add' if is_overlapping else None,
+    )
+    return _cropped(g, g.reshape(y, [0, 0, *whole]), whole, g.out_shape()[2:], (f.ph, f.pw))
 
 
 @converts('ROIPooling2D')

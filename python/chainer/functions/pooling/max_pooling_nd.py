@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import typing as tp
 
 import chainerx
@@ -36,7 +37,7 @@ class MaxPoolingND(_PoolingND):
         needed = return_indices or configuration.config.enable_backprop
         return _max_pool_kept(x, ksize, stride, pad, cover_all, needed)
 
-    @property
+    @functools.cached_property  # so that an export knows the array
     def indexes(self) -> NdArray:
         """The numbers that the maxima have in their windows, in C order, int64."""
         return self._kept.astype('int64')

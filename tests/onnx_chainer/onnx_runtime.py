@@ -3,9 +3,11 @@
 import onnxruntime
 
 
-def run(proto, arrays):
+def run(proto, arrays, optimizes=True):
     """The outputs of a model (ModelProto, or the name of a file) for arrays, in their order."""
     options = onnxruntime.SessionOptions()
+    if not optimizes:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 3
     source = proto if isinstance(proto, str) else proto.SerializeToString()
     session = onnxruntime.InferenceSession(source, options, providers=['CPUExecutionProvider'])

@@ -20,12 +20,6 @@ def leaky_relu(g: Conversion) -> str:
     return g.op('LeakyRelu', g.x, alpha=float(g.func.slope))
 
 
-@converts('RReLU')
-def rrelu(g: Conversion) -> str:
-    # What the call drew, or the mean, in the dtype of x.
-    return g.op('PRelu', [g.x[0], g.like(g.func.r)])
-
-
 @converts('HardSigmoid')
 def hard_sigmoid(g: Conversion) -> str:
     return g.op('HardSigmoid', g.x, alpha=0.2, beta=0.5)

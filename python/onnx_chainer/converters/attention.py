@@ -8,13 +8,12 @@ import typing as tp
 import numpy as np
 
 from onnx_chainer.converters._registry import Conversion, converts
+from onnx_chainer.converters.noise import dropped
 
 
 @converts('ScaledDotProductAttention')
 def scaled_dot_product_attention(g: Conversion) -> str:
     f = g.func
-    if f.dropout_p and g.context.train:
-        raise ValueError('ScaledDotProductAttention: dropout_p is written for tests only')
     query, key, value = g.x[:3]
     shape, key_shape = g.shape(0), g.shape(1)
     if f.enable_gqa and shape[-3] != key_shape[-3]:
@@ -46,6 +45,8 @@ def scaled_dot_product_attention(g: Conversion) -> str:
         best = g.reduce('Max', scores, [axis], keepdims=True)
         is_empty = g.op('Less', [best, g.like(np.finfo(g.dtype(0)).min)])
         weights = g.where(is_empty, g.like(0), weights)
+    if f.dropout_p and g.context.train:
+        weights = dropped(g, weights, float(f.dropout_p))
     return g.op('MatMul', [weights, value])
 
 

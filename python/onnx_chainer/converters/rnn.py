@@ -7,6 +7,7 @@ import typing as tp
 import numpy as np
 
 from onnx_chainer.converters._registry import Conversion, converts
+from onnx_chainer.converters.noise import dropped
 
 # Of each cell: the operator, how many gates, and where the operator's gates are among Chainer's.
 CELLS: tp.Final = {
@@ -51,9 +52,7 @@ def n_step(g: Conversion) -> tuple[str, ...]:
     states: list[list[str]] = [[] for _ in range(n_states)]
     for layer in range(layers):
         if layer and f.dropout_ratio and g.context.train:
-            raise ValueError(
-                f'{type(f).__name__}: dropout between layers is written for tests only'
-            )
+            x = dropped(g, x, float(f.dropout_ratio))
         picks = [
             (layer * directions + d) * 2 * n_gates for d in range(directions)
         ]  # where the lists of a direction begin

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import typing as tp
 
+import chainerx
 import numpy as np
 
 from chainer import variable
+from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.activation.softmax import softmax
 
 if tp.TYPE_CHECKING:
     from chainer._typing import VariableLike
+
+
+class _Gumbel(BuiltinFunction):
+    """Samples of the Gumbel distribution, as many as there are elements; a node for exports."""
+
+    has_graph = False
+
+    @staticmethod
+    def compose(log_pi: chainerx.ndarray) -> chainerx.ndarray:
+        noise = np.random.gumbel(size=log_pi.shape).astype(log_pi.dtype)
+        return chainerx.array(noise, device=log_pi.device)
 
 
 def gumbel_softmax(
@@ -36,5 +49,4 @@ def gumbel_softmax(
     log_pi = variable.as_variable(log_pi)
     if log_pi.ndim == 0:
         return variable.Variable(log_pi.device.send(np.ones((), log_pi.dtype)))
-    noise = np.random.gumbel(size=log_pi.shape).astype(log_pi.dtype)
-    return softmax((log_pi + log_pi.device.send(noise)) / tau, axis=axis)
+    return softmax((log_pi + _Gumbel.call(log_pi)) / tau, axis=axis)

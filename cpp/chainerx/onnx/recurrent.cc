@@ -1,11 +1,15 @@
 // LSTM, GRU and RNN.
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/kernels/rnn/recurrent_cell.h"
 #include "chainerx/onnx/axes.h"
 #include "chainerx/onnx/operator.h"
 #include "chainerx/ops/elementwise/composed.h"
@@ -15,6 +19,7 @@
 #include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/linalg/linalg.h"
+#include "chainerx/ops/rnn/recurrent_recorded.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/manipulation.h"
 #include "chainerx/ops/shape/view.h"
@@ -51,7 +56,8 @@ struct Layer {
     Array w, r;    // gates x inputs, gates x hidden
     Array wb, rb;  // biases of gates; null if there are none
     Array peepholes;
-    Array lengths;  // of the sequences; null if all have all steps
+    Array lengths;              // of the sequences; null if all have all steps
+    std::vector<int64_t> ends;  // the same on the host
     bool is_backward;
 
     Array Clipped(const Array& x) const { return clip > 0 ? Clip(x, -clip, clip) : x; }
@@ -107,6 +113,143 @@ States RunSteps(const Layer& layer, const Array& given, Array h, Array c, auto c
                            : Stack(ys, 0);
     return {layer.is_backward ? Reversed(layer, all) : all, h, c};
 }
+
+// ---- all steps as one operation ----------------------------------------------------------------
+
+// Whether copying the weights, which have the gates in another order, takes less than it saves:
+// with a graph the nodes of the steps, without one the calls of their kernels.
+bool IsWorthCopies(const Layer& l, std::initializer_list<ConstArrayRef> in) {
+    const bool is_recorded = std::any_of(in.begin(), in.end(), [](const Array& a) {
+        return !a.is_null() && internal::IsBackpropRequiredAny(a);
+    });
+    constexpr int64_t kFewSteps = 8;
+    constexpr int64_t kWeightsPerStep = 4096;
+    const int64_t n_weights = l.w.GetTotalSize() + l.r.GetTotalSize();
+    return l.steps >= (is_recorded ? kFewSteps : std::max(kFewSteps, n_weights / kWeightsPerStep));
+}
+
+// The cell that is one operation, if this layer is of its kind: `order` has the places of the
+// kernel's gates among those of ONNX.
+struct OneOperation {
+    RecurrentCell cell;
+    std::vector<int64_t> order;
+};
+
+std::optional<OneOperation> FindOperation(const Call& call, const Layer& l, int64_t n_gates) {
+    const bool is_usual = l.f[0].name == "sigmoid" && l.f[1].name == "tanh";
+    if (l.clip > 0 || !l.peepholes.is_null()) return std::nullopt;
+    if (n_gates == 4) {
+        if (!is_usual || l.f[2].name != "tanh" || call.Int("input_forget", 0) != 0) return {};
+        return OneOperation{RecurrentCell::kLstm, {0, 2, 3, 1}};
+    }
+    if (n_gates == 3) {
+        if (!is_usual || call.Int("linear_before_reset", 0) == 0) return {};
+        return OneOperation{RecurrentCell::kGru, {1, 0, 2}};
+    }
+    if (l.f[0].name == "tanh") return OneOperation{RecurrentCell::kTanh, {0}};
+    if (l.f[0].name == "relu") return OneOperation{RecurrentCell::kRelu, {0}};
+    return std::nullopt;
+}
+
+// Rows of steps x batch without those after the end of their sequence: the longest sequence first,
+// as the operation takes them.
+struct Rows {
+    std::vector<int64_t> sizes;  // of the steps
+    Array sequences;             // their order; null if all are as long
+    Array places;                // where each of them is now
+    Array from;                  // rows of steps x batch
+    Array back;                  // for each of those, its row here, or one behind the last
+
+    explicit Rows(const Layer& l) {
+        if (l.lengths.is_null()) {
+            sizes.assign(static_cast<size_t>(l.steps), l.batch);
+            return;
+        }
+        std::vector<int64_t> order(l.ends.size());
+        std::iota(order.begin(), order.end(), int64_t{0});
+        std::stable_sort(order.begin(), order.end(), [&l](int64_t a, int64_t b) {
+            return l.ends[static_cast<size_t>(a)] > l.ends[static_cast<size_t>(b)];
+        });
+        std::vector<int64_t> inverse(order.size());
+        for (size_t i = 0; i < order.size(); ++i) {
+            inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+        }
+        std::vector<int64_t> rows;
+        std::vector<int64_t> of_rows(static_cast<size_t>(l.steps * l.batch), -1);
+        for (int64_t t = 0; t < l.steps; ++t) {
+            int64_t size = 0;
+            for (const int64_t i : order) {
+                if (l.ends[static_cast<size_t>(i)] <= t) break;
+                of_rows[static_cast<size_t>(t * l.batch + i)] = static_cast<int64_t>(rows.size());
+                rows.push_back(t * l.batch + i);
+                ++size;
+            }
+            if (size > 0) sizes.push_back(size);
+        }
+        std::replace(of_rows.begin(), of_rows.end(), int64_t{-1},
+                     static_cast<int64_t>(rows.size()));
+        Device& device = l.lengths.device();
+        sequences = Array::FromHost(order, Shape{l.batch}, device);
+        places = Array::FromHost(inverse, Shape{l.batch}, device);
+        from = Array::FromHost(rows, Shape{static_cast<int64_t>(rows.size())}, device);
+        back = Array::FromHost(of_rows, Shape{l.steps * l.batch}, device);
+    }
+};
+
+Array Reordered(const Layer& l, const std::vector<int64_t>& order, const Array& gates) {
+    if (order.size() == 1) return gates;
+    std::vector<Array> parts;
+    for (const int64_t i : order) {
+        parts.push_back(gates.At({Slice{i * l.hidden, (i + 1) * l.hidden}}));
+    }
+    return Concatenate(parts, 0);
+}
+
+States RunOperation(const OneOperation& op, const Layer& l, const Array& given, const Array& h0,
+                    const Array& c0) {
+    const Dtype dtype = given.dtype();
+    const Dtype wide = dtype == Dtype::kFloat64 ? dtype : Dtype::kFloat32;
+    const Rows rows{l};
+    const auto sorted = [&rows](const Array& a, const Array& by) {
+        return by.is_null() || a.is_null() ? a : Take(a, by, 0);
+    };
+    const auto widened = [wide](const Array& a) {
+        return a.is_null() ? a : AsType(a, wide, false);
+    };
+    const auto gates = [&](const Array& a) { return widened(Reordered(l, op.order, a)); };
+    const bool is_gru = op.cell == RecurrentCell::kGru;
+    Array bias = Zeros(Shape{l.w.shape()[0]}, wide, given.device());
+    Array b = is_gru ? Zeros(Shape{l.hidden}, wide, given.device()) : Array{};
+    if (!l.wb.is_null() && is_gru) {
+        const Slice both{0, 2 * l.hidden};
+        const Slice last{2 * l.hidden, 3 * l.hidden};
+        bias = gates(
+            Concatenate(std::vector<Array>{l.wb.At({both}) + l.rb.At({both}), l.wb.At({last})}, 0));
+        b = widened(l.rb.At({last}));
+    } else if (!l.wb.is_null()) {
+        bias = gates(l.wb + l.rb);
+    }
+    const Array x =
+        sorted(Reshape(widened(given), Shape{l.steps * l.batch, given.shape()[2]}), rows.from);
+    const Array w = gates(l.w);
+    const Array u = gates(l.r);
+    const Array h = sorted(widened(h0), rows.sequences);
+    const Array c = sorted(widened(c0), rows.sequences);
+    const Array sizes =
+        Array::FromHost(rows.sizes, Shape{static_cast<int64_t>(rows.sizes.size())}, given.device());
+    const auto made =
+        internal::RecordedRecurrence({op.cell, l.is_backward, sizes}, {x, w, bias, u, h, b, c});
+    Array ys = made.ys;
+    if (!rows.back.is_null()) {
+        const Array none = Zeros(Shape{1, l.hidden}, wide, given.device());
+        ys = Take(Concatenate(std::vector<Array>{ys, none}, 0), rows.back, 0);
+    }
+    const auto narrowed = [&](const Array& a) { return a.is_null() ? a : AsType(a, dtype, false); };
+    return {narrowed(Reshape(ys, Shape{l.steps, l.batch, l.hidden})),
+            narrowed(sorted(made.h, rows.places)), narrowed(sorted(made.c, rows.places))};
+}
+
+// ---- layers -------------------------------------------------------------------------------------
 
 using Cell = States (*)(const Call& call, const Layer& layer, const Array& x, const Array& h,
                         const Array& c);
@@ -196,10 +339,15 @@ Values RunLayers(const Call& call, const Kind& kind) {
     if (call.Has(4)) {
         layer.lengths = AsType(call.X(4), Dtype::kInt64, false);
         CheckShape("sequence_lens", layer.lengths, {layer.batch});
-        for (const int64_t n : layer.lengths.ToHost<int64_t>()) {
+        layer.ends = layer.lengths.ToHost<int64_t>();
+        for (const int64_t n : layer.ends) {
             if (n < 0 || n > layer.steps) {
                 throw ValueError{"sequence_lens has ", n, ", expected 0 to ", layer.steps};
             }
+        }
+        if (std::all_of(layer.ends.begin(), layer.ends.end(),
+                        [&layer](int64_t n) { return n == layer.steps; })) {
+            layer.lengths = {};
         }
     }
     const auto initial = [&](size_t input, const char* name) {
@@ -233,7 +381,11 @@ Values RunLayers(const Call& call, const Kind& kind) {
         for (size_t i = 0; i < kind.n_activations; ++i) {
             layer.f[i] = fs[static_cast<size_t>(d) * kind.n_activations + i];
         }
-        States states = kind.run(call, layer, x, At(h, d), kind.has_c ? At(c, d) : Array{});
+        const Array c0 = kind.has_c ? At(c, d) : Array{};
+        const bool is_one = IsWorthCopies(layer, {x, w, r, layer.wb, h, c0});
+        const auto operation = is_one ? FindOperation(call, layer, kind.n_gates) : std::nullopt;
+        States states = operation ? RunOperation(*operation, layer, x, At(h, d), c0)
+                                  : kind.run(call, layer, x, At(h, d), c0);
         ys.push_back(std::move(states.ys));
         hs.push_back(std::move(states.h));
         if (kind.has_c) cs.push_back(std::move(states.c));

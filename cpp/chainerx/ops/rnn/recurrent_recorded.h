@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "chainerx/core/array.h"
+#include "chainerx/core/macro.h"
 #include "chainerx/kernels/rnn/recurrent_cell.h"
 
 namespace chainerx::internal {
@@ -41,7 +42,7 @@ struct RecurrentInputs {
 };
 
 // Backward saves the inputs, the outputs, and what the kernel saves.
-RecurrentResult RecordedRecurrence(const RecurrentLayer& layer, const RecurrentInputs& in);
+CX_API RecurrentResult RecordedRecurrence(const RecurrentLayer& layer, const RecurrentInputs& in);
 
 // Returns whether such steps use the separate weights: with few rows, joining and packing them
 // takes longer than the product.

@@ -72,7 +72,7 @@ Array Unsqueeze(const Call& call) {
 
 Array Concat(const Call& call) {
     const std::vector<Array> xs = call.All();
-    return Concatenate(xs, call.Axis(call.Int("axis"), xs.at(0).ndim()));
+    return Concatenate(xs, call.Axis(call.Int("axis"), call.X(0).ndim()));
 }
 
 Values Split(const Call& call) {

@@ -57,7 +57,7 @@ bool NamesOperation(std::string_view message, std::string_view op) {
 
 void SetError(PyObject* cls, const char* message, const char* op) {
     if (op == nullptr || NamesOperation(message, op)) {
-        PyErr_SetString(cls, message);
+        PyErr_Format(cls, "%s", message);  // unlike SetString, takes what is not UTF-8
     } else {
         PyErr_Format(cls, "%s: %s", op, message);
     }

@@ -122,6 +122,19 @@ def test_blocks_whose_square_overflows(op, size):
         model(np.ones((1, 4, 4, 0), 'f'))
 
 
+def test_an_operator_without_inputs():
+    model = load(make([node('Concat', [], ['y'], 'none', axis=0)], [], [info('y', None)]))
+    with pytest.raises(ValueError, match=r'node "none" \(Concat\): input 0 is missing'):
+        model()
+
+
+def test_strings_that_are_not_utf_8():
+    nodes = [node('Resize', ['x', '', 's'], ['y'], 'resize', mode=b'\xe9t\xe9')]
+    model = make(nodes, [info('x', [3])], [info('y', None)], {'s': np.array([2], 'f')})
+    with pytest.raises(ValueError, match=r'node "resize" \(Resize\): .*\ufffdt\ufffd'):
+        load(model)(np.ones(3, 'f'))
+
+
 @pytest.mark.parametrize(
     'leaf',
     [

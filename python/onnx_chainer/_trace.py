@@ -11,6 +11,7 @@ import chainer
 import chainerx
 import numpy as np
 from chainer._graph.builtin import BuiltinFunction
+from chainer.functions.loss.crf1d import ArgMaxCRF1d
 
 if tp.TYPE_CHECKING:
     from chainer._typing import NdArray
@@ -26,7 +27,10 @@ class _Exports:
 
 @contextlib.contextmanager
 def all_have_graphs() -> tp.Iterator[None]:
-    """While it lasts, functions without a gradient, such as ``F.floor``, have creators, too."""
+    """While it lasts, functions without a gradient, such as ``F.floor``, have creators, too.
+
+    And labels of `F.argmax_crf1d`, which are no outputs, stay with their function.
+    """
     entries = [cls.call for cls in _without_graph(BuiltinFunction)]
 
     def change(more: int) -> None:
@@ -34,6 +38,7 @@ def all_have_graphs() -> tp.Iterator[None]:
             _Exports.count += more
             for entry in entries:
                 entry.has_graph = _Exports.count > 0
+            ArgMaxCRF1d.keeps_path = _Exports.count > 0
 
     change(1)
     try:

@@ -3,6 +3,7 @@
 import dataclasses
 import typing as tp
 
+import chainer
 import chainer.functions as F
 import numpy as np
 from chainer import links as L
@@ -683,5 +684,56 @@ CASES += [
         (x(2, 3, 7, 6), x(2, 12, 4, 5), x(4, 3, 3, 2), x(4)),
         19,
         until=21,
+    ),
+]
+
+
+def viterbi(cost, *xs):
+    score, labels = F.argmax_crf1d(cost, xs)
+    return (score, *map(chainer.Variable, labels))
+
+
+CASES += [
+    # chains of labels
+    *(
+        Case(
+            f'connectionist_temporal_classification {reduce} {dtype}',
+            lambda x, t, n, m, r=reduce: F.connectionist_temporal_classification(x, t, 0, n, m, r),
+            (
+                x(6, 3, 5).astype(dtype),
+                ints([[1, 2, 2], [3, 4, 1], [2, 2, 0]]),
+                ints([6, 4, 6]),
+                ints([3, 0, 2]),
+            ),
+            11,
+        )
+        for reduce, dtype in (('mean', 'f'), ('no', 'd'))
+    ),
+    Case(
+        'connectionist_temporal_classification of all',
+        lambda x, t: F.connectionist_temporal_classification(x, t, 4),
+        (x(6, 3, 5), ints([[1, 2], [3, 3], [2, 0]])),
+        11,
+    ),
+    Case(
+        'crf1d of falling lengths',
+        lambda cost, *rest: F.crf1d(cost, rest[:3], rest[3:]),
+        (x(4, 4), x(3, 4), x(2, 4), x(1, 4), ints([0, 1, 3]), ints([2, 1]), ints([3])),
+        11,
+    ),
+    Case(
+        'crf1d of equal lengths',
+        lambda cost, *rest: F.crf1d(cost, rest[:2], rest[2:], 'no'),
+        (x(4, 4), x(3, 4), x(3, 4), ints([0, 1, 3]), ints([2, 1, 1])),
+        11,
+    ),
+    Case(
+        'argmax_crf1d', lambda cost, *xs: F.argmax_crf1d(cost, xs)[0], (x(4, 4), x(3, 4), x(2, 4))
+    ),
+    Case(
+        'argmax_crf1d with labels',
+        viterbi,
+        (x(4, 4), x(5, 4), x(3, 4), x(3, 4), x(2, 4), x(2, 4)),
+        11,
     ),
 ]

@@ -150,6 +150,14 @@ CASES = [
             ('RNNTanh', 1, []),
         )
     ),
+    Case(
+        'connectionist_temporal_classification',
+        lambda x, t: F.connectionist_temporal_classification(x, t, 2, reduce='no'),
+        [('w', 'n', 3), ('n', 2)],
+        [['n']],
+        'fi',
+    ),
+    rows('rrelu', F.rrelu, 'n', 3, 4),
     Case('NStepLSTM of one', Recurrent(L.NStepLSTM(1, 3, 4, 0.0), 2), [('t', 3)], []),
     image('convolution', L.Convolution2D(4, 6, 3, pad=1), 'n', 6, None, None),
     image('max_pooling_2d', lambda x: F.max_pooling_2d(x, 2), 'n', 4, None, None),

@@ -7,6 +7,8 @@ import typing as tp
 
 import onnx
 
+from chainerx.onnx._nodes import names_read
+
 Length: tp.TypeAlias = int | str | None
 # Tensors with more elements are no shapes.
 MAX_SHAPE_SIZE: tp.Final = 64
@@ -69,7 +71,7 @@ class Lengths:
         """
         own = {name for node in nodes for name in node.output}
         inputs, constants = [], []
-        for name in dict.fromkeys(name for node in nodes for name in node.input):
+        for name in dict.fromkeys(name for node in nodes for name in names_read(node)):
             if not name or name in own:
                 continue
             tensor = tensors.get(name)

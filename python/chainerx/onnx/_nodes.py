@@ -42,6 +42,21 @@ def elem_type(dtype: tp.Any) -> int:
     return int(onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
 
 
+def value_info(
+    name: str, dtype: tp.Any, shape: tp.Sequence[int] | None = None
+) -> onnx.ValueInfoProto:
+    """An input or output of a graph."""
+    return onnx.helper.make_tensor_value_info(name, elem_type(dtype), shape)
+
+
+def names_read(node: onnx.NodeProto) -> tp.Iterator[str]:
+    """The values that a node reads, also those inside of its graphs."""
+    yield from node.input
+    for attribute in node.attribute:
+        for inner in attribute.g.node:
+            yield from names_read(inner)
+
+
 class NodeBuilder:
     """Collects the nodes of one function, and names what lies between them.
 
@@ -120,9 +135,16 @@ def rename(
         else:
             more.append(make_node('Identity', [names.get(old, old)], [new]))
     for node in nodes:
-        for values in (node.input, node.output):
-            renamed = [names.get(name, name) for name in values]
-            del values[:]
-            values.extend(renamed)
+        _rename(node, names)
         node.name = node.output[0]
     return (*nodes, *more)
+
+
+def _rename(node: onnx.NodeProto, names: tp.Mapping[str, str]) -> None:
+    for values in (node.input, node.output):
+        renamed = [names.get(name, name) for name in values]
+        del values[:]
+        values.extend(renamed)
+    for attribute in node.attribute:
+        for inner in attribute.g.node:
+            _rename(inner, names)

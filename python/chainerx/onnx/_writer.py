@@ -5,8 +5,9 @@ from __future__ import annotations
 import typing as tp
 
 import numpy as np
+import onnx
 
-from chainerx.onnx._nodes import NodeBuilder, elem_type
+from chainerx.onnx._nodes import NodeBuilder, elem_type, value_info
 
 if tp.TYPE_CHECKING:
     from chainerx.onnx._lengths import Length, Lengths
@@ -216,6 +217,42 @@ class Writer(NodeBuilder):
     def cast(self, x: str, dtype: tp.Any) -> str:
         """Converts the dtype."""
         return tp.cast(str, self.op('Cast', [x], to=elem_type(dtype)))
+
+    def loop(
+        self,
+        count: str,
+        states: tp.Sequence[tuple[str, tp.Any]],
+        body: tp.Callable[[str, list[str]], tuple[list[str], list[tuple[str, tp.Any]]]],
+    ) -> tuple[str, ...]:
+        """Repeats a function, a number of times.
+
+        Args:
+            count (str): How often, an int64.
+            states (list of tuple): Name and dtype of what each time hands on to the next.
+            body (callable): Adds the nodes. It gets the names of the number of the time and of the
+                states, and returns the names of the next states, and name and dtype of values
+                that are stacked along a new first axis.
+
+        Returns:
+            tuple of str: The last states, then what was stacked.
+        """
+        outer, self._nodes = self._nodes, []
+        try:
+            number, go_on = self.node_name(), self.node_name()
+            names = [self.node_name() for _ in states]
+            last, stacked = body(number, list(names))
+            results = [self.op('Identity', [x]) for x in (go_on, *last, *(x for x, _ in stacked))]
+            nodes = self._nodes
+        finally:
+            self._nodes = outer
+        dtypes = [dtype for _, dtype in states]
+        inputs = [value_info(number, np.int64, ()), value_info(go_on, bool, ())]
+        inputs += [value_info(x, dtype) for x, dtype in zip(names, dtypes, strict=True)]
+        kinds = [bool, *dtypes, *(dtype for _, dtype in stacked)]
+        outputs = [value_info(x, kind) for x, kind in zip(results, kinds, strict=True)]
+        graph = onnx.helper.make_graph(nodes, f'{self._prefix}_body', inputs, outputs)
+        found = self.op('Loop', [count, '', *(x for x, _ in states)], len(results) - 1, body=graph)
+        return (found,) if isinstance(found, str) else found
 
     def flat_softmax(self, op: str, x: str, axis: int, ndim: int) -> str:
         """Softmax or LogSoftmax along an axis."""

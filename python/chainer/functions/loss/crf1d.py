@@ -69,7 +69,10 @@ class ArgMaxCRF1d(BuiltinFunction):
 
     Attributes:
         path: None, or a list, which is given the labels if it is empty.
+        keeps_path: Whether the list stays, for an export that looks for the labels.
     """
+
+    keeps_path: tp.ClassVar[bool] = False
 
     check_uses_attributes = False
 
@@ -181,5 +184,6 @@ def argmax_crf1d(
     score = ArgMaxCRF1d.call(cost, *xs, path=path)
     kind = engine.kind(score.array)
     labels = [callbacks.to_kind(step, kind) for step in path]
-    path[:] = [None]  # the graph is not to keep them, nor to fill it again
+    # The graph is not to keep them, nor to fill the list again.
+    path[:] = labels if ArgMaxCRF1d.keeps_path else [None]
     return score, labels

@@ -107,6 +107,9 @@ def _sign_of_odd(n: Term) -> Term:
 
 def zeta(s: Term, q: Term) -> Term:
     """Hurwitz's zeta function."""
+    # Gradients of branches that are not taken are finite.
+    has_sum = s > 1
+    order, s = s, has_sum.where(s, 2)
     below = ~(q > 0)
     gap = -q - (-q).floor()
     y = _zeta_above(s, below.where(1 - gap, q), 1)
@@ -115,9 +118,10 @@ def zeta(s: Term, q: Term) -> Term:
     mirrored = (s.floor() < s).where(math.nan, y + _sign_of_odd(s) * other)
     mirrored = gap.cast(bool).where(mirrored, math.inf)
     y = below.where(mirrored, y)
-    y = (s > 1).where(y, (s < 1).where(math.nan, s.of(math.inf)))
-    is_nan = ~((s + q).abs() < math.inf) & ~((s + q).abs() > 0)
-    return is_nan.where(s + q, y)
+    y = has_sum.where(y, (order < 1).where(math.nan, s.of(math.inf)))
+    both = order + q
+    is_nan = ~(both > 0) & ~(both < 1)
+    return is_nan.where(both, y)
 
 
 def polygamma(n: Term, x: Term) -> Term:
@@ -125,7 +129,7 @@ def polygamma(n: Term, x: Term) -> Term:
     last = 170  # the next factorial exceeds float64
     place = (n < 0).where(0, (n > last).where(last, n)).cast(np.int64)
     factorial = n.poly_in(place, [[float(math.factorial(k))] for k in range(last + 1)])
-    s = n + 1
+    s = (n > 0).where(n + 1, 2)
     is_above = x > 0
     base = is_above.where(x, 1)
     # A power may be too small where its product with the factorial is not.

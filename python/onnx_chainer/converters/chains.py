@@ -10,13 +10,14 @@ from onnx import numpy_helper
 
 from onnx_chainer.converters._registry import Conversion, converts
 
+# The logarithm of what is impossible: infinities have no gradients.
+NEVER: tp.Final = -1e30
+
 
 def _log_of_sum(g: Conversion, xs: tp.Sequence[Term]) -> Term:
-    """The logarithm of a sum of exponentials, also where all are 0."""
-    # The largest less itself is NaN if it is infinite.
-    low = float(np.finfo(np.float32).min)
+    """The logarithm of a sum of exponentials."""
     names = [x.name for x in xs]
-    best = Term(g, g.op('Max', [*names, xs[0].of(low).name]), xs[0].dtype)
+    best = Term(g, g.op('Max', [*names, xs[0].of(NEVER).name]), xs[0].dtype)
     total = Term(g, g.op('Sum', [(x - best).exp().name for x in xs]), xs[0].dtype)
     return total.log() + best
 
@@ -61,10 +62,10 @@ def connectionist_temporal_classification(g: Conversion) -> str:
         return Term(g, g.op('Concat', [first.name, rest], axis=1), y.dtype)
 
     # A label may follow another one without a blank between them.
-    zeros, never = (column.cast(x.dtype) + value for value in (0.0, -np.inf))
+    zeros, never = (column.cast(x.dtype) + value for value in (0.0, NEVER))
     before = moved(moved(path, column - 1), column - 1)
     is_new = ~path.op('Equal', before, dtype=bool)
-    skip = is_new.where(0, (path * 0).cast(x.dtype) - np.inf)
+    skip = is_new.where(0, (path * 0).cast(x.dtype) + NEVER)
     log_p = g.flat_softmax('LogSoftmax', x.name, 2, 3)
 
     def step(number: str, states: list[str]) -> tuple[list[str], list[tuple[str, tp.Any]]]:
@@ -77,7 +78,7 @@ def connectionist_temporal_classification(g: Conversion) -> str:
         return [goes_on.where(new, old).name], []
 
     # Before the first step all are at the first blank, and may stay there.
-    first = moved((path * 0).cast(x.dtype) - np.inf, zeros)
+    first = moved((path * 0).cast(x.dtype) + NEVER, zeros)
     steps = g.squeeze(g.length_of(g.x[3], 0), [0])
     (last,) = g.loop(steps, [(first.name, x.dtype)], step)
     end = Term(g, label_lengths, np.int64) * 2
@@ -86,7 +87,8 @@ def connectionist_temporal_classification(g: Conversion) -> str:
         Term(g, g.op('GatherElements', [last, place.name], axis=1), x.dtype)
         for place in (end, is_some.where(end - 1, 0))
     ]
-    total = _log_of_sum(g, [ends[0], is_some.where(ends[1], -np.inf)])
+    total = _log_of_sum(g, [ends[0], is_some.where(ends[1], NEVER)])
+    total = (total < NEVER / 2).where(-np.inf, total)
     return _loss(g, -Term(g, g.squeeze(total.name, [1]), x.dtype))
 
 

@@ -7,6 +7,7 @@ import math
 import typing as tp
 
 import numpy as np
+from chainerx.onnx._terms import Term
 
 from onnx_chainer.converters._registry import Conversion, converts, same
 
@@ -314,13 +315,14 @@ def tensordot(g: Conversion) -> str:
 
 @converts('Arctan2')
 def arctan2(g: Conversion) -> str:
-    y, x = g.x
-    zero, pi = g.like(0), g.like(math.pi)
-    is_axis = g.op('Not', [g.cast(x, bool)])
-    angle = g.op('Atan', [g.op('Div', [y, g.where(is_axis, g.like(1), x)])])
-    is_below = g.op('Less', [y, zero])
-    turned = g.op('Add', [angle, g.where(is_below, g.op('Neg', [pi]), pi)])
-    found = g.where(g.op('Less', [x, zero]), turned, angle)
-    right = g.where(is_below, g.like(-math.pi / 2), g.like(math.pi / 2))
-    right = g.where(g.cast(y, bool), right, zero)
-    return g.where(is_axis, right, found)
+    g.need(9, 'Where')
+    y, x = (Term(g, name, g.dtype(i)) for i, name in enumerate(g.x))
+    # The smaller one is divided by the larger one: both are 0, or the quotient is at most 1.
+    is_steep = y.abs() > x.abs()
+    below = is_steep.where(y, x)
+    quotient = is_steep.where(x, y) / below.cast(bool).where(below, 1)
+    angle = quotient.op('Atan')
+    is_negative = y < 0
+    steep = is_negative.where(-math.pi / 2, y.of(math.pi / 2)) - angle
+    turned = angle + is_negative.where(-math.pi, y.of(math.pi))
+    return is_steep.where(steep, (x < 0).where(turned, angle)).name

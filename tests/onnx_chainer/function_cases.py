@@ -283,6 +283,23 @@ CASES = [
                 {'normalize': False},
                 {'reduce': 'no'},
                 {'class_weight': np.array([0.5, 1, 2], 'f')},
+                {'label_smoothing': 0.2},
+                {'label_smoothing': 0.2, 'class_weight': np.array([0.5, 1, 2], 'f')},
+            ]
+        )
+    ),
+    *(
+        Case(
+            f'softmax_cross_entropy of probabilities {i}',
+            lambda v, t, kw=kw: F.softmax_cross_entropy(v, t, **kw),
+            (x(4, 3), np.array([[0, 1, 0], [0.5, 0.3, 0.2], [0.1, 0, 0.9], [1, 0, 0]], 'f')),
+            since,
+        )
+        for i, (kw, since) in enumerate(
+            [
+                ({}, 7),
+                ({'reduce': 'no', 'label_smoothing': 0.3}, 7),
+                ({'soft_target_loss': 'kl-divergence'}, 9),
             ]
         )
     ),
@@ -688,6 +705,9 @@ CASES += [
 ]
 
 
+DRAWN = np.array([[0, 1, 2, 3], [0, 4, 5, 0], [0, 2, 2, 1], [0, 3, 1, 5]])
+
+
 def viterbi(cost, *xs):
     score, labels = F.argmax_crf1d(cost, xs)
     return (score, *map(chainer.Variable, labels))
@@ -735,5 +755,40 @@ CASES += [
         viterbi,
         (x(4, 4), x(5, 4), x(3, 4), x(3, 4), x(2, 4), x(2, 4)),
         11,
+    ),
+    # sampled losses
+    *(
+        Case(
+            f'black_out {reduce}',
+            lambda *vs, r=reduce: F.black_out(*vs, r),
+            (x(4, 3), ints([0, 5, 2, 1]), x(6, 3), ints([[1, 2], [3, 4], [0, 5], [2, 2]])),
+            9,
+        )
+        for reduce in ('mean', 'no')
+    ),
+    *(
+        Case(
+            f'negative_sampling {reduce}',
+            lambda *vs, r=reduce: F.negative_sampling(*vs, lambda shape: DRAWN.copy(), 3, r),
+            (x(4, 3), ints([0, -1, 2, 1]), x(6, 3)),
+            9,
+        )
+        for reduce in ('sum', 'no')
+    ),
+    Case(
+        'BinaryHierarchicalSoftmax',
+        L.BinaryHierarchicalSoftmax(3, ((0, 1), ((2, 3), 4))),
+        (x(5, 3), ints([0, 3, 4, 2, 1])),
+    ),
+    *(
+        Case(
+            f'discriminative_margin_based_clustering_loss {norm}',
+            lambda v, t, n=norm: F.discriminative_margin_based_clustering_loss(
+                v, t, 0.5, 1.5, 3, n, 1.0, 2.0, 0.5
+            ),
+            (x(2, 3, 2, 3), ints([[[0, 1, 2], [3, 1, 1]], [[1, 2, 2], [3, 0, 3]]])),
+            9,
+        )
+        for norm in (1, 2)
     ),
 ]

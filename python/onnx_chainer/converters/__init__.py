@@ -16,6 +16,7 @@ from onnx_chainer.converters import (
     pad,
     pooling,
     rnn,
+    sampled_loss,
     sampling,
     special,
 )
@@ -47,6 +48,7 @@ __all__ = [
     'pad',
     'pooling',
     'rnn',
+    'sampled_loss',
     'sampling',
     'special',
 ]

@@ -9,6 +9,7 @@ import typing as tp
 import numpy as np
 import onnx
 from chainerx.onnx._nodes import rename
+from chainerx.onnx._terms import Term
 from chainerx.onnx._writer import Writer
 
 from onnx_chainer import onnx_helper
@@ -91,6 +92,15 @@ class Conversion(Writer):
     def has(self, i: int) -> bool:
         """Whether input i is there."""
         return i < len(self.x) and self.x[i] != ''
+
+    def term(self, i: int) -> Term:
+        """Input i, for formulas."""
+        return Term(self, self.x[i], self.dtype(i))
+
+    def wide(self, i: int) -> Term:
+        """Input i in float32, or float64 if it is that."""
+        x = self.term(i)
+        return x if x.dtype == np.float64 else x.cast(np.float32)
 
     # Values
 

@@ -22,12 +22,6 @@ def _log_of_sum(g: Conversion, xs: tp.Sequence[Term]) -> Term:
     return total.log() + best
 
 
-def _wide(g: Conversion, i: int) -> Term:
-    """An input in float32, or float64 if it is that."""
-    x = Term(g, g.x[i], g.dtype(i))
-    return x if x.dtype == np.float64 else x.cast(np.float32)
-
-
 def _loss(g: Conversion, losses: Term) -> str:
     y = losses.name if g.func.reduce == 'no' else g.reduce('Mean', losses.name, [0])
     return Term(g, y, losses.dtype).cast(g.out_dtype()).name
@@ -47,7 +41,7 @@ def _row_lengths(g: Conversion, i: int, source: int, axis: int) -> str:
 @converts('ConnectionistTemporalClassification')
 def connectionist_temporal_classification(g: Conversion) -> str:
     g.need(11, 'GatherElements')
-    x, blank = _wide(g, 3), int(g.func.blank_symbol)
+    x, blank = g.wide(3), int(g.func.blank_symbol)
     g.hint([g.lengths(3)[1]] if g.func.reduce == 'no' else [])
     lengths, label_lengths = _row_lengths(g, 0, 3, 0), _row_lengths(g, 1, 2, 1)
     labels = Term(g, g.cast(g.x[2], np.int64), np.int64)
@@ -118,7 +112,7 @@ def _joined(g: Conversion, y: Term, ended: list[Term]) -> Term:
 def _scores(g: Conversion, n: int) -> tuple[Term, list[Term]]:
     """The costs of transitions and the scores of steps, in one dtype."""
     dtype = np.result_type(*(g.dtype(i) for i in range(n + 1)), np.float32)
-    cost, *xs = (Term(g, g.x[i], g.dtype(i)).cast(dtype) for i in range(n + 1))
+    cost, *xs = (g.term(i).cast(dtype) for i in range(n + 1))
     return cost, xs
 
 

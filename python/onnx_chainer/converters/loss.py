@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from chainerx.onnx._terms import Term
 
-from onnx_chainer import onnx_helper
 from onnx_chainer.converters._registry import Conversion, converts
 
 
@@ -80,24 +80,28 @@ def _count(g: Conversion, is_used: str) -> str:
 
 @converts('SoftmaxCrossEntropy')
 def softmax_cross_entropy(g: Conversion) -> str:
+    if g.dtype(1).kind == 'f':
+        return _of_probabilities(g)
     f, shape, dtype = g.func, g.shape(0), g.dtype(0)
     x, t = g.x
-    if np.issubdtype(g.dtype(1), np.floating):
-        raise ValueError('SoftmaxCrossEntropy: probabilities as labels are not written')
-    if f.label_smoothing:
-        raise ValueError('SoftmaxCrossEntropy: label_smoothing is not written')
     log_p = g.flat_softmax('LogSoftmax', x, 1, len(shape))
     ignored = g.like(f.ignore_label, 1)
     is_used = g.op('Not', [g.op('Equal', [t, ignored])])
     label = g.where(is_used, t, g.like(0, 1))
     chosen = g.one_hot(label, shape[1], 1, dtype)
+    weight = None
     if f.class_weight is not None:
-        weight = onnx_helper.to_numpy(f.class_weight).reshape(-1, *[1] * (len(shape) - 2))
-        chosen = g.op('Mul', [chosen, g.const(weight[None], 'class_weight', dtype)])
+        weight = g.cast(g.value_of(f.class_weight, 'class_weight'), dtype)
+        weight = g.unsqueeze(weight, [0, *range(2, len(shape))])
+        chosen = g.op('Mul', [chosen, weight])
     is_chosen = g.cast(chosen, bool)
     # A probability of 0 has -inf as logarithm, whose product with 0 is NaN.
     picked = g.where(is_chosen, g.op('Mul', [log_p, chosen]), g.like(0))
     loss = g.op('Neg', [g.reduce('Sum', picked, [1])])
+    if smoothing := float(f.label_smoothing):
+        even = log_p if weight is None else g.op('Mul', [log_p, weight])
+        even = g.op('Mul', [g.reduce('Mean', even, [1]), g.like(-smoothing)])
+        loss = g.op('Add', [g.op('Mul', [loss, g.like(1 - smoothing)]), even])
     loss = g.where(is_used, loss, g.like(0))
     if f.reduce == 'no':
         return loss
@@ -105,6 +109,20 @@ def softmax_cross_entropy(g: Conversion) -> str:
     if f.normalize:
         return g.op('Div', [total, _count(g, is_used)])
     return g.op('Div', [total, _examples(g)])
+
+
+def _of_probabilities(g: Conversion) -> str:
+    f, classes = g.func, g.shape(0)[1]
+    x = Term(g, g.flat_softmax('LogSoftmax', g.x[0], 1, len(g.shape(0))), g.dtype(0))
+    t = g.term(1)
+    if smoothing := float(f.label_smoothing):
+        t = t * (1 - smoothing) + smoothing / max(classes, 1)
+    loss = g.op('Neg', [g.reduce('Sum', (t.cast(x.dtype) * x).name, [1])])
+    if f.soft_target_loss == 'kl-divergence':
+        # 0 log 0 is 0.
+        spread = t * (t > 0).where(t, 1).log()
+        loss = g.op('Add', [loss, g.reduce('Sum', spread.cast(x.dtype).name, [1])])
+    return loss if f.reduce == 'no' else _mean_of(g, loss)
 
 
 def _row_squares(g: Conversion, a: str, b: str) -> str:

@@ -7,7 +7,6 @@ import math
 import typing as tp
 
 import numpy as np
-from chainerx.onnx._terms import Term
 
 from onnx_chainer.converters._registry import Conversion, converts, same
 
@@ -316,7 +315,7 @@ def tensordot(g: Conversion) -> str:
 @converts('Arctan2')
 def arctan2(g: Conversion) -> str:
     g.need(9, 'Where')
-    y, x = (Term(g, name, g.dtype(i)) for i, name in enumerate(g.x))
+    y, x = g.term(0), g.term(1)
     # The smaller one is divided by the larger one: both are 0, or the quotient is at most 1.
     is_steep = y.abs() > x.abs()
     below = is_steep.where(y, x)

@@ -46,7 +46,7 @@ def rrelu(g: Conversion) -> str:
 
 @converts('Gaussian')
 def gaussian(g: Conversion) -> str:
-    mean, ln_var = (Term(g, x, g.dtype(0)) for x in g.x)
+    mean, ln_var = g.term(0), g.term(1)
     eps = _given(g, 'eps')
     if eps is None:
         eps = tp.cast(str, g.op('RandomNormalLike', [mean.name]))
@@ -74,7 +74,7 @@ def zoneout(g: Conversion) -> str:
 def simplified_dropconnect(g: Conversion) -> str:
     f, dtype = g.func, g.dtype(0)
     x = g.op('Flatten', [g.x[0]], axis=1) if len(g.shape(0)) > 2 else g.x[0]
-    weights = Term(g, g.x[1], g.dtype(1)).cast(dtype)
+    weights = g.term(1).cast(dtype)
     mask = _given(g, 'mask')
     ndim = np.ndim(f.mask) if mask is not None else 3 if f.use_batchwise_mask else 2
     if mask is not None:
@@ -95,4 +95,4 @@ def simplified_dropconnect(g: Conversion) -> str:
         y = g.squeeze(g.op('MatMul', [weights.name, g.unsqueeze(x, [2])]), [2])
     else:
         y = g.op('MatMul', [x, g.transpose(weights.name, [1, 0])])
-    return Term(g, y, dtype).op('Add', Term(g, g.x[2], dtype)).name if g.has(2) else y
+    return g.op('Add', [y, g.x[2]]) if g.has(2) else y

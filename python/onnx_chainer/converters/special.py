@@ -19,7 +19,7 @@ def _converts_unary(name: str, formula: tp.Callable[[Term], Term]) -> None:
 
 def _wide(g: Conversion, i: int) -> Term:
     g.need(9, 'Where')
-    return Term(g, g.x[i], g.dtype(i)).cast(np.float64)
+    return g.term(i).cast(np.float64)
 
 
 def _result(g: Conversion, y: Term) -> str:

@@ -705,6 +705,13 @@ CASES += [
 ]
 
 
+SOME_REGIONS = np.array(
+    [
+        *([1, 0, 5, 6], [0, 2, 7, 7], [-3, -2, 4, 20]),
+        *([10, 10, 12, 12], [2.5, 3.5, 4.5, 4.6], [3, 3, 3, 3]),
+    ],
+    'f',
+)
 DRAWN = np.array([[0, 1, 2, 3], [0, 4, 5, 0], [0, 2, 2, 1], [0, 3, 1, 5]])
 
 
@@ -790,5 +797,26 @@ CASES += [
             9,
         )
         for norm in (1, 2)
+    ),
+    # regions, some of which are outside of the image or smaller than a pixel
+    *(
+        Case(
+            f'{name} {i}',
+            lambda *vs, n=name, rest=rest: getattr(F, n)(*vs, *rest),
+            (x(2, 3, 8, 9), SOME_REGIONS, ints([0, 1, 0, 1, 0, 1])),
+            11,
+        )
+        for i, (name, *rest) in enumerate(
+            [
+                ('roi_average_pooling_2d', (2, 3), 0.5),
+                ('roi_average_pooling_2d', 4, 2.0),
+                ('roi_max_pooling_2d', (3, 2), 1.0),
+                ('roi_max_pooling_2d', 7, 0.25),
+                ('roi_max_align_2d', (2, 3), 0.5),
+                ('roi_max_align_2d', (2, 3), 1.0, (2, 3)),
+                ('roi_average_align_2d', (2, 3), 0.7, (2, 3)),
+                ('roi_average_align_2d', 3, 0.7, (None, 2)),
+            ]
+        )
     ),
 ]

@@ -177,14 +177,3 @@ def upsampling_2d(g: Conversion) -> str:
         reduction='add' if is_overlapping else None,
     )
     return _cropped(g, g.reshape(y, [0, 0, *whole]), whole, g.out_shape()[2:], (f.ph, f.pw))
-
-
-@converts('ROIPooling2D')
-def roi_pooling_2d(g: Conversion) -> str:
-    f = g.func
-    return g.op(
-        'MaxRoiPool',
-        g.x,
-        pooled_shape=[f.outh, f.outw],
-        spatial_scale=float(f.spatial_scale),
-    )

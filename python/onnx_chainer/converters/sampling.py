@@ -125,28 +125,6 @@ def shift(g: Conversion) -> str:
     return g.op('Concat', groups, axis=1)
 
 
-@converts('ROIAverageAlign2D')
-def roi_average_align_2d(g: Conversion) -> str:
-    g.need(10, 'RoiAlign')
-    f = g.func
-    ratio = f.sampling_ratio
-    ratios = ratio if isinstance(ratio, (tuple, list)) else (ratio, ratio)
-    if ratios[0] != ratios[1]:
-        raise ValueError(f'{f.label}: ONNX has one sampling_ratio, not {ratio}')
-    # Corners are (top, left, bottom, right) here, (left, top, right, bottom) there.
-    rois = g.op('Gather', [g.x[1], g.ints([1, 0, 3, 2], 'order')], axis=1)
-    return g.op(
-        'RoiAlign',
-        [g.x[0], rois, g.cast(g.x[2], np.int64)],
-        mode='avg',
-        output_height=f.outh,
-        output_width=f.outw,
-        spatial_scale=float(f.spatial_scale),
-        sampling_ratio=int(ratios[0] or 0),
-        coordinate_transformation_mode='output_half_pixel' if g.opset >= 16 else None,
-    )
-
-
 @converts('FFT')
 def fft(g: Conversion) -> tuple[str, ...]:
     g.need(17, 'DFT')

@@ -38,6 +38,7 @@ class Case:
     since: int = 7
     tolerance: float = 1e-5
     until: int = 99  # the last version that onnxruntime computes
+    has_gradient: bool = True  # False where Chainer takes computed numbers for constants
 
     def __str__(self):
         return self.name
@@ -705,6 +706,16 @@ CASES += [
 ]
 
 
+def sparse_product(data, dense, flip, **kwargs):
+    # Two elements are at one place.
+    matrix = chainer.utils.CooMatrix(data.array, ints([0, 1, 2, 1]), ints([2, 3, 0, 3]), (3, 4))
+    return (
+        F.sparse_matmul(dense, matrix, **kwargs)
+        if flip
+        else F.sparse_matmul(matrix, dense, **kwargs)
+    )
+
+
 SOME_REGIONS = np.array(
     [
         *([1, 0, 5, 6], [0, 2, 7, 7], [-3, -2, 4, 20]),
@@ -818,5 +829,56 @@ CASES += [
                 ('roi_average_align_2d', 3, 0.7, (None, 2)),
             ]
         )
+    ),
+    # loops, and sparse matrices
+    *(
+        Case(f'cumprod {axis}', lambda v, axis=axis: F.cumprod(v, axis), (x(2, 3, 4),), 8)
+        for axis in (0, 1, -1, None)
+    ),
+    Case('inv', F.inv, (x(5, 5),), 9),
+    Case('inv of a permutation', F.inv, (np.eye(4, dtype='f')[[2, 0, 3, 1]],), 9),
+    Case('batch_inv', F.batch_inv, (x(3, 4, 4),), 9),
+    Case('cholesky', lambda a: F.cholesky(a @ a.T + np.eye(5, dtype='f')), (x(5, 5),), 9),
+    *(
+        Case(
+            f'sparse_matmul {i}',
+            lambda data, dense, kw=kw, flip=flip: sparse_product(data, dense, flip, **kw),
+            (x(4), x(*shape)),
+            16,
+        )
+        for i, (shape, flip, kw) in enumerate(
+            [
+                ((4, 2), False, {}),
+                ((2, 3), False, {'transa': True, 'transb': True}),
+                ((2, 3), True, {}),
+            ]
+        )
+    ),
+    Case(
+        'sparse_matmul of batches',
+        lambda data, dense: F.sparse_matmul(
+            chainer.utils.CooMatrix(
+                data.array, ints([[0, 2], [1, -1]]), ints([[3, 0], [0, -1]]), (3, 4)
+            ),
+            dense,
+        ),
+        (x(2, 2), x(2, 4, 3)),
+        16,
+    ),
+    Case(
+        'fixed_decorrelated_batch_normalization',
+        lambda *vs: F.fixed_decorrelated_batch_normalization(*vs, groups=2),
+        (x(2, 6, 4, 5), x(2, 3), x(2, 3, 3)),
+    ),
+    *(
+        Case(
+            f'batch_renormalization {i}',
+            lambda *vs, mean=mean, variance=variance: F.batch_renormalization(
+                *vs, 1.5, 0.5, running_mean=mean, running_var=variance
+            ),
+            (x(5, 3, 4), x(*mean.shape), x(*mean.shape)),
+            has_gradient=False,
+        )
+        for i, (mean, variance) in enumerate([(x(3), positive(3)), (x(3, 4), positive(3, 4))])
     ),
 ]

@@ -37,7 +37,7 @@ def test_function(case, tmp_path):
         assert (y.dtype, y.shape) == (v.dtype, v.shape)
         tolerance = {'rtol': case.tolerance, 'atol': case.tolerance}
         np.testing.assert_allclose(chainerx.to_numpy(y), v.array, **tolerance)
-        if v.creator is None or v.dtype.kind != 'f':
+        if v.creator is None or v.dtype.kind != 'f' or not case.has_gradient:
             continue
         y, v = (y * chainerx.array(weights_of(v))).sum(), F.sum(v * weights_of(v))
         total = y if total is None else total + y

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from chainerx.onnx._terms import Term
 
 from onnx_chainer.converters._registry import Conversion, converts
 
@@ -36,6 +37,47 @@ def batch_normalization(g: Conversion) -> str:
     variance = g.reduce('Mean', g.op('Mul', [centered, centered]), axes, keepdims=True)
     gamma, beta = (g.unsqueeze(p, axes) for p in g.x[1:3])
     return _scaled(g, centered, variance, float(g.func.eps), gamma, beta)
+
+
+@converts('BatchRenormalizationFunction')
+def batch_renormalization(g: Conversion) -> str:
+    f, x = g.func, g.wide(0)
+    n_axes = len(g.shape(1))
+    axes = [0, *range(1 + n_axes, len(g.shape(0)))]
+
+    def mean_of(v: Term) -> Term:
+        return Term(g, g.reduce('Mean', v.name, axes, keepdims=True), v.dtype)
+
+    def shown(v: Term) -> Term:
+        return Term(g, g.unsqueeze(v.cast(x.dtype).name, axes), x.dtype)
+
+    old_mean, old_variance = (
+        shown(Term(g, g.value_of(v, name), v.dtype))
+        for name, v in (('mean', f.running_mean), ('variance', f.running_var))
+    )
+    centered = x - (mean := mean_of(x))
+    std = (mean_of(centered * centered) + float(f.eps)).sqrt()
+    old_std = (old_variance + float(f.eps)).sqrt()
+
+    def bounded(v: Term, low: float, high: float) -> Term:
+        return Term(g, g.clip(v.name, float(low), float(high), v.dtype), v.dtype)
+
+    r = bounded(std / old_std, 1 / f.rmax, f.rmax)
+    d = bounded((mean - old_mean) / old_std, -f.dmax, f.dmax)
+    y = (centered / std * r + d) * shown(g.term(1)) + shown(g.term(2))
+    return y.cast(g.out_dtype()).name
+
+
+@converts('FixedDecorrelatedBatchNormalization')
+def fixed_decorrelated_batch_normalization(g: Conversion) -> str:
+    x, groups, shape = g.wide(0), int(g.func.groups), g.shape(0)
+    g.hint(g.lengths(0))
+    mean, projection = (g.term(i).cast(x.dtype) for i in (1, 2))
+    rows = Term(g, g.reshape(x.name, [0, groups, shape[1] // groups, -1]), x.dtype)
+    centered = rows - Term(g, g.unsqueeze(mean.name, [2]), x.dtype)
+    y = projection.op('MatMul', centered).cast(g.out_dtype()).name
+    target = g.op('Shape', [g.x[0]]) if g.is_open else g.ints([0, *shape[1:]], 'shape')
+    return g.op('Reshape', [y, target])
 
 
 @converts('GroupNormalization')

@@ -23,6 +23,14 @@ if tp.TYPE_CHECKING:
 
     ExternalConverters = tp.Mapping[str, AnyCallable]
 
+# Why functions have no converter, where there is something to know about it.
+REASONS: tp.Final = {
+    'DecorrelatedBatchNormalization': 'statistics of a batch need eigenvectors, which ONNX has '
+    'not; train=False uses those that were learnt',
+    'TheanoFunction': 'Theano has its own graph',
+    '_Incomplete': 'ONNX has no incomplete gamma and beta functions',
+}
+
 
 def _nodes_of(kind: str, found: tp.Any) -> list[onnx.NodeProto]:
     """What a converter of the user's returned."""
@@ -203,9 +211,10 @@ class Graph:
         onnx_helper.set_func_name(prefix)
         convert_function = self._external.get(kind)
         if convert_function is None and kind not in CONVERTERS:
+            reason = f': {REASONS[kind]}' if kind in REASONS else ''
             raise ValueError(
-                f'export: {kind} has no converter to ONNX'
-                f'{self._where(call)}; external_converters={{{kind!r}: ...}} can give one'
+                f'export: {kind} has no converter to ONNX{self._where(call)}{reason}; '
+                f'external_converters={{{kind!r}: ...}} can give one'
             )
         names = [self._input(node, call, i) for i, node in enumerate(call.nodes)]
         outputs = self._outputs_of(call, prefix)
@@ -292,7 +301,12 @@ class Graph:
         return names
 
     def _where(self, call: Call) -> str:
-        """The links whose parameters the function has, for messages."""
+        """The link in which the function ran, and parameters that it has, for messages."""
         paths = [self.context.path_of(x) for x in call.nodes if x is not None]
         known = [path for path in paths if path is not None]
-        return f' (with {", ".join(known)})' if known else ''
+        parts = [f'with {", ".join(known)}'] if known else []
+        if call.link is not None:
+            path = self.context.path_of_link(call.link)
+            place = '' if path is None else f' {path}'
+            parts.insert(0, f'in link{place} ({type(call.link).__name__})')
+        return f' ({", ".join(parts)})' if parts else ''

@@ -79,6 +79,7 @@ class Call:
     Attributes:
         given (dict): By name, attributes that had arrays before, such as the condition of
             ``F.where``; not those that hold what was computed.
+        link (Link): In which it ran, if in any.
     """
 
     order: int
@@ -86,6 +87,7 @@ class Call:
     in_data: tuple[NdArray | None, ...]
     given: dict[str, list[NdArray]] = dataclasses.field(default_factory=dict)
     out_data: tuple[NdArray, ...] = ()
+    link: chainer.Link | None = None
 
     @property
     def nodes(self) -> tuple[tp.Any, ...]:
@@ -113,12 +115,38 @@ class Call:
         return [x for value in values for x in _arrays_in(value)]
 
 
-class Recorder(chainer.FunctionHook):
-    """Keeps each function with its arrays, all of them alive, so that no memory is used again."""
+class LinkStack(chainer.LinkHook):
+    """The links that are running, the innermost last."""
 
     def __init__(self) -> None:
         # A model may export another one while it runs.
+        self.name = f'ONNXLinkStack_{id(self)}'
+        self._links: list[chainer.Link] = []
+
+    def forward_preprocess(self, args: tp.Any) -> None:
+        self._links.append(args.link)
+
+    def forward_postprocess(self, args: tp.Any) -> None:
+        # Those above were left by exceptions.
+        while self._links and self._links.pop() is not args.link:
+            pass
+
+    @property
+    def last(self) -> chainer.Link | None:
+        """The innermost link."""
+        return self._links[-1] if self._links else None
+
+
+class Recorder(chainer.FunctionHook):
+    """Keeps each function with its arrays, all of them alive, so that no memory is used again.
+
+    Args:
+        links (LinkStack): Which links run.
+    """
+
+    def __init__(self, links: LinkStack) -> None:
         self.name = f'ONNXRecorder_{id(self)}'
+        self._links = links
         self._begun: dict[int, tuple[FunctionNode, dict[str, list[NdArray]]]] = {}
         self._calls: dict[int, Call] = {}
         self._makers: dict[tp.Any, Call] = {}
@@ -130,7 +158,8 @@ class Recorder(chainer.FunctionHook):
 
     def forward_postprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
         _, given = self._begun.pop(id(function))
-        self._calls[id(function)] = Call(len(self._calls), function, tuple(in_data), given)
+        number, link = len(self._calls), self._links.last
+        self._calls[id(function)] = Call(number, function, tuple(in_data), given, link=link)
 
     def _see_outputs(self, function: FunctionNode, out_data: tuple[NdArray, ...]) -> None:
         call = self._calls[id(function)]

@@ -35,12 +35,15 @@ class Context(Names):
         self._kept: list[object] = []  # so that no id is used again
         self._links: dict[str, chainer.Link] = {}
         self._paths: dict[tp.Any, str] = {}
+        self._link_paths: dict[int, str] = {}
         model = getattr(model, '__self__', model)  # of a method
         if isinstance(model, chainer.Link):
             self._read_paths(model)
 
     def _read_paths(self, model: chainer.Link) -> None:
         for prefix, link in model.namedlinks():
+            self._link_paths.setdefault(id(link), prefix)
+            self._kept.append(link)
             at = '' if prefix == '/' else prefix
             for param in link.params(include_uninit=False):
                 if param.name is None or getattr(link, param.name, None) is not param:
@@ -63,6 +66,10 @@ class Context(Names):
         if found is None and isinstance(value, chainer.get_array_types()):
             found = self._paths.get(memory_of(value))
         return found
+
+    def path_of_link(self, link: chainer.Link) -> str | None:
+        """The path of a link of the model, None for others."""
+        return self._link_paths.get(id(link))
 
     def get_name(self, variable: tp.Any) -> str | None:
         """The name of a Variable, its node or an array; None if it has none yet."""

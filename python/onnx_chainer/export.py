@@ -13,7 +13,7 @@ from chainerx.onnx import _opsets, _saved
 
 from onnx_chainer import _values, onnx_helper
 from onnx_chainer._graph import Graph
-from onnx_chainer._trace import Recorder, all_have_graphs
+from onnx_chainer._trace import LinkStack, Recorder, all_have_graphs
 
 if tp.TYPE_CHECKING:
     from onnx_chainer._graph import ExternalConverters
@@ -115,12 +115,14 @@ def export(
     opset = _opsets.check_opset_version(opset_version)
     _check(model, graph_name, external_converters, external_opset_imports)
     inputs = _values.Inputs(args, input_names, input_shapes)
-    recorder = Recorder()
+    links = LinkStack()
+    recorder = Recorder(links)
     with (
         chainer.using_config('train', train),
         chainer.using_config('enable_backprop', True),
         all_have_graphs(),
         _statistics_stay(model if train else None),
+        links,
         recorder,
     ):
         found = inputs.call(model)

@@ -378,6 +378,8 @@ CASES = [
     Case('floor division', lambda a, b: a // b + a // 2 + 3 // b, (x(2, 3), positive(2, 3))),
     Case('maximum', F.maximum, (x(2, 3), x(2, 3))),
     Case('minimum', F.minimum, (x(2, 3), x(2, 3))),
+    Case('maximum of rows', F.maximum, (x(2, 3), x(3)), 8),
+    Case('minimum of columns', F.minimum, (x(2, 1), x(2, 3)), 8),
     Case('clip', lambda v: F.clip(v, -0.5, 0.5), (x(2, 3),)),
     Case('fmod', F.fmod, (x(2, 3) * 5, positive(2, 3)), 10),
     Case('linear_interpolate', F.linear_interpolate, (unit(2, 3), x(2, 3), x(2, 3))),

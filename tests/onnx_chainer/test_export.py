@@ -269,6 +269,31 @@ def test_converters_of_the_user():
     assert {x.domain: x.version for x in proto.opset_import} == {'': 17, 'mine': 3}
 
 
+def test_what_cannot_be_said_is_named():
+    class Model(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.parts = chainer.ChainList(
+                    L.Linear(3, 4), L.DecorrelatedBatchNormalization(4, 2)
+                )
+
+        def forward(self, x):
+            return self.parts[1](self.parts[0](x))
+
+    onnx_chainer.export(Model(), X)
+    message = (
+        r'DecorrelatedBatchNormalization has no converter to ONNX \(in link /parts/1 '
+        r'\(DecorrelatedBatchNormalization\)\): .* train=False .*external_converters='
+    )
+    with pytest.raises(ValueError, match=message):
+        onnx_chainer.export(Model(), X, train=True)
+    model = chainer.Sequential(L.EmbedID(3, 4, ignore_label=-1))
+    message = r'opset 9 has first.*\(in link /0 \(EmbedID\), with /0/W'
+    with pytest.raises(ValueError, match=message):
+        onnx_chainer.export(model, X.astype('i'), opset_version=8)
+
+
 @pytest.mark.parametrize(
     ('args', 'kwargs', 'message'),
     [

@@ -26,8 +26,6 @@ same(
         'Arcsin': 'Asin',
         'Arccos': 'Acos',
         'Arctan': 'Atan',
-        'Maximum': 'Max',
-        'Minimum': 'Min',
         '_Floor': 'Floor',
         '_Ceil': 'Ceil',
     }
@@ -46,6 +44,19 @@ def _since(opset: int, operators: dict[str, str]) -> None:
 
 _since(9, {'_Sign': 'Sign', 'Erf': 'Erf', 'Arctanh': 'Atanh'})
 _since(11, {'BatchDet': 'Det'})
+
+
+def _extremum(name: str, op: str) -> None:
+    def convert(g: Conversion) -> str:
+        if g.shape(0) != g.shape(1):
+            g.need(8, f'broadcasting of {op}')
+        return tp.cast(str, g.op(op, g.x))
+
+    converts(name)(convert)
+
+
+_extremum('Maximum', 'Max')
+_extremum('Minimum', 'Min')
 
 
 @converts('Add', 'MultiAdd')

@@ -12,6 +12,7 @@ import chainerx
 import numpy as np
 from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.loss.crf1d import ArgMaxCRF1d
+from chainer.functions.util.forget import Forget
 
 if tp.TYPE_CHECKING:
     from chainer._typing import NdArray
@@ -199,7 +200,9 @@ class Recorder(chainer.FunctionHook):
         if node is not None:
             if id(node) in borders:
                 return None
-            if (function := node.creator_node) is not None:
+            function = node.creator_node
+            # What F.forget calls is written, which keeps no graph of it.
+            if function is not None and not isinstance(function, Forget):
                 known = self._calls.get(id(function))
                 return Call(len(self._calls), function, ()) if known is None else known
         if array is None or memory_of(array) in borders:

@@ -15,6 +15,7 @@ from onnx_runtime import run
 
 X = np.random.default_rng(0).standard_normal((3, 4)).astype('f')
 Pair = collections.namedtuple('Pair', 'a b')
+LAYER = L.Linear(4, 4)
 
 
 class Model(chainer.Chain):
@@ -84,6 +85,34 @@ def test_attributes_that_functions_made(function):
 def test_parts_of_values_as_constants_warn(function):
     with pytest.warns(UserWarning, match='part of a value that depends on the arguments'):
         exported(function, X)
+
+
+@pytest.mark.parametrize(
+    'function',
+    [
+        lambda x: F.forget(lambda y: F.relu(F.exp(y)), x) * 2,
+        lambda x: F.forget(lambda y: (F.relu(LAYER(y)), y), LAYER(x)),
+        lambda x: F.forget(lambda y: F.forget(lambda z: LAYER(z) - y, F.relu(LAYER(y))), x),
+        lambda x: F.forget(lambda y: F.floor(y * 3) + x, F.exp(x)),
+    ],
+)
+def test_what_forget_calls_is_written(function):
+    proto = exported(function, X)
+    expected = function(chainer.Variable(-X))
+    for y, v in zip(run(proto, [-X]), expected if isinstance(expected, tuple) else [expected]):
+        np.testing.assert_allclose(y, v.array, rtol=1e-5, atol=1e-6)
+
+
+def test_what_runs_without_a_graph_is_written():
+    def function(x):
+        with chainer.no_backprop_mode():
+            y = F.relu(LAYER(x))
+        z = F.exp(y)
+        z.unchain()
+        return z + 1
+
+    y = run(exported(function, X), [-X])[0]
+    np.testing.assert_allclose(y, function(chainer.Variable(-X)).array, rtol=1e-5)
 
 
 def test_constants_that_are_reshaped_do_not_warn():

@@ -11,7 +11,7 @@ from chainerx.onnx._lengths import Length, reshaped
 from onnx_chainer import onnx_helper
 from onnx_chainer.converters._registry import Conversion, converts, memory_key, same
 
-same(dict.fromkeys(('Copy', '_CopyToKind', 'Identity', 'Forget'), 'Identity'))
+same(dict.fromkeys(('Copy', '_CopyToKind', 'Identity'), 'Identity'))
 
 
 @converts('Cast')

@@ -6,6 +6,7 @@ import typing as tp
 import warnings
 
 import onnx
+from chainer.function import FunctionAdapter
 
 from onnx_chainer import _open_constants, onnx_helper
 from onnx_chainer._trace import Call, memory_of, overlaps, range_of
@@ -44,6 +45,11 @@ def _nodes_of(kind: str, found: tp.Any) -> list[onnx.NodeProto]:
                 'expected a tuple of nodes'
             )
     return nodes
+
+
+def _own(function: FunctionNode) -> tp.Any:
+    """What the user wrote: of the old style a function inside of the node."""
+    return function.function if isinstance(function, FunctionAdapter) else function
 
 
 class Graph:
@@ -89,7 +95,7 @@ class Graph:
         self.outputs: dict[str, chainer.Variable] = {}
 
     def _prefix(self, function: FunctionNode) -> str:
-        kind = type(function).__name__
+        kind = type(_own(function)).__name__
         n = self._counts[kind] = self._counts.get(kind, -1) + 1
         return f'{kind}_{n}'
 
@@ -205,20 +211,30 @@ class Graph:
         return name
 
     def _convert(self, call: Call) -> None:
-        function = call.function
-        kind = type(function).__name__
-        prefix = self._prefixes[id(function)]
+        prefix = self._prefixes[id(call.function)]
         onnx_helper.set_func_name(prefix)
-        convert_function = self._external.get(kind)
-        if convert_function is None and kind not in CONVERTERS:
+        kind = type(_own(call.function)).__name__
+        if kind not in self._external and kind not in CONVERTERS:
             reason = f': {REASONS[kind]}' if kind in REASONS else ''
             raise ValueError(
                 f'export: {kind} has no converter to ONNX{self._where(call)}{reason}; '
                 f'external_converters={{{kind!r}: ...}} can give one'
             )
+        params = self._params(call, prefix)
+        self._open_constants(call, params)
+        nodes = self._nodes_for(kind, call, params)
+        for node in nodes:
+            if node.domain:
+                self.domains.setdefault(node.domain, 1)
+        self._nodes.extend(nodes)
+        known = zip(params.output_names, params.out_values, strict=False)
+        self._learn_lengths(nodes, dict(known))
+
+    def _params(self, call: Call, prefix: str) -> FunctionConverterParams:
+        function = call.function
         names = [self._input(node, call, i) for i, node in enumerate(call.nodes)]
         outputs = self._outputs_of(call, prefix)
-        params = FunctionConverterParams(function, self._opset, names, outputs, self.context)
+        params = FunctionConverterParams(_own(function), self._opset, names, outputs, self.context)
         params.given, params.byproducts = call.given, call.byproducts()
         params.in_values = [
             call.array_of(i) if node is None else node for i, node in enumerate(call.nodes)
@@ -230,20 +246,42 @@ class Graph:
             if node is None and i >= len(call.out_data):
                 break
             params.out_values.append(node or call.out_data[i])
-        self._open_constants(call, params)
+        return params
+
+    def _nodes_for(
+        self, kind: str, call: Call, params: FunctionConverterParams
+    ) -> list[onnx.NodeProto]:
+        """The nodes of a function; errors of converters say which it is."""
+        external = self._external.get(kind)
         try:
-            if convert_function is None:
-                nodes = list(convert(params))
-            else:
-                nodes = _nodes_of(kind, convert_function(params))
+            if external is None:
+                self._warn_of_name(kind, call)
+                return list(convert(params))
+            nodes = _nodes_of(kind, external(params))
         except ValueError as e:
             raise ValueError(f'export: {e}{self._where(call)}') from e
-        for node in nodes:
-            if node.domain:
-                self.domains.setdefault(node.domain, 1)
-        self._nodes.extend(nodes)
-        known = zip(params.output_names, params.out_values, strict=False)
-        self._learn_lengths(nodes, dict(known))
+        except Exception as e:
+            e.add_note(f'export: of {kind}{self._where(call)}')
+            raise
+        made = [name for node in nodes for name in node.output]
+        for name, ref in zip(params.output_names, call.function.outputs or (), strict=False):
+            value = ref()
+            if value is not None and name not in made and self.context.get_name(value) == name:
+                raise ValueError(
+                    f'export: external_converters[{kind!r}] made {made}, '
+                    f'expected {params.output_names}{self._where(call)}'
+                )
+        return nodes
+
+    def _warn_of_name(self, kind: str, call: Call) -> None:
+        """Warns of a function of the user's that has the name of one of Chainer's."""
+        module = type(_own(call.function)).__module__
+        if module.split('.')[0] not in ('chainer', 'onnx_chainer'):
+            warnings.warn(
+                f'export: {kind} of {module} is written as the function of Chainer with this name'
+                f'{self._where(call)}; external_converters={{{kind!r}: ...}} can say otherwise',
+                stacklevel=3,
+            )
 
     def _open_constants(self, call: Call, params: FunctionConverterParams) -> None:
         if self.context.lengths is None:

@@ -198,6 +198,8 @@ def named_outputs(
             f'export: the model returned {type(found).__name__}, '
             'expected a Variable, or a list, tuple or dict of them'
         )
+    if not found:
+        raise ValueError('export: the model returned no Variables')
     for v in found:
         if not isinstance(v, chainer.Variable):
             raise ValueError(

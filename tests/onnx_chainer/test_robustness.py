@@ -99,7 +99,8 @@ def test_parts_of_values_as_constants_warn(function):
 def test_what_forget_calls_is_written(function):
     proto = exported(function, X)
     expected = function(chainer.Variable(-X))
-    for y, v in zip(run(proto, [-X]), expected if isinstance(expected, tuple) else [expected]):
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    for y, v in zip(run(proto, [-X]), expected, strict=True):
         np.testing.assert_allclose(y, v.array, rtol=1e-5, atol=1e-6)
 
 
@@ -248,6 +249,56 @@ def test_an_empty_array_in_another_shape():
     assert run(proto, [x])[0].shape == (2, 0)
     with pytest.raises(ValueError, match='allowzero of Reshape, which opset 14 has first'):
         exported(lambda x: F.reshape(x, (2, 0)), x, opset_version=13)
+
+
+class Twice(chainer.Function):
+    def forward(self, inputs):
+        return (inputs[0] * 2,)
+
+
+class ReLU(chainer.FunctionNode):
+    def forward(self, inputs):
+        return (np.maximum(inputs[0], 0),)
+
+
+def twice(params):
+    assert isinstance(params.func, Twice)
+    names = [*params.input_names, *params.input_names]
+    return (onnx_chainer.onnx_helper.make_node('Add', names, params.output_names),)
+
+
+def test_functions_of_the_old_style():
+    proto = exported(lambda x: Twice()(x), X, external_converters={'Twice': twice})
+    np.testing.assert_array_equal(run(proto, [X])[0], 2 * X)
+    with pytest.raises(ValueError, match='Twice has no converter'):
+        exported(lambda x: Twice()(x), X)
+
+
+def test_functions_that_have_a_name_of_chainers_warn():
+    with pytest.warns(UserWarning, match=r'ReLU of .* is written as the function of Chainer'):
+        proto = exported(lambda x: ReLU().apply((x,))[0], X)
+    np.testing.assert_array_equal(run(proto, [X])[0], np.maximum(X, 0))
+    replaced = onnx_chainer.replace_func.as_funcnode('MulConstant', [('factor', 'value')])(
+        lambda x, factor=3.0: x * factor
+    )
+    np.testing.assert_array_equal(run(exported(replaced, X), [X])[0], 3 * X)
+
+
+def test_what_converters_of_the_user_do_wrong():
+    def other_name(params):
+        return onnx_chainer.onnx_helper.make_node('Relu', params.input_names, ['y'])
+
+    message = r"external_converters\['ReLU'\] made \['y'\], expected \['ReLU_0'\]"
+    with pytest.raises(ValueError, match=message):
+        exported(F.relu, X, external_converters={'ReLU': other_name})
+    with pytest.raises(ZeroDivisionError) as error:
+        exported(F.relu, X, external_converters={'ReLU': lambda params: 1 // 0})
+    assert error.value.__notes__ == ['export: of ReLU (in link / (Model))']
+
+
+def test_a_model_without_outputs():
+    with pytest.raises(ValueError, match='the model returned no Variables'):
+        exported(lambda x: [], X)
 
 
 @pytest.mark.parametrize(

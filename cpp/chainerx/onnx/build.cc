@@ -318,10 +318,11 @@ class Builder {
                              kMaxSteps, " nodes"};
         }
         Step step;
-        step.node = node.Describe();
-        CountCopy(sizeof(Step) + step.node.size() +
-                      (node.inputs.size() + node.outputs.size()) * kBytesPerName,
-                  scope, step.node);
+        step.label = node.Label();
+        const std::string what = step.label.ToString();
+        CountCopy(
+            sizeof(Step) + what.size() + (node.inputs.size() + node.outputs.size()) * kBytesPerName,
+            scope, what);
         for (const std::string& name : node.inputs) {
             step.inputs.push_back(name.empty() ? kNoSlot : scope.Find(name));
         }
@@ -347,7 +348,7 @@ class Builder {
                 value = FindArgument(scope, a.reference);
                 if (value == nullptr) continue;  // the caller leaves it at its default
             }
-            step.attributes.push_back(BuildAttribute(*value, a.name, step.node, scope));
+            step.attributes.push_back(BuildAttribute(*value, a.name, what, scope));
         }
         return step;
     }

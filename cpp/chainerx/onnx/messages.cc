@@ -275,11 +275,13 @@ FunctionMessage ReadFunction(std::string_view bytes) {
 
 }  // namespace
 
-std::string NodeMessage::Describe() const {
-    const std::string& first = outputs.empty() ? name : outputs[0];
-    const std::string type = StrCat(domain, domain.empty() ? "" : ".", op_type);
-    if (name.empty()) return StrCat("node of \"", first, "\" (", type, ")");
-    return StrCat("node \"", name, "\" (", type, ")");
+std::string NodeLabel::ToString() const {
+    return StrCat("node ", has_name ? "" : "of ", "\"", name, "\" (", op, ")");
+}
+
+NodeLabel NodeMessage::Label() const {
+    return {name.empty() && !outputs.empty() ? outputs[0] : name,
+            StrCat(domain, domain.empty() ? "" : ".", op_type), !name.empty()};
 }
 
 ModelMessage ReadModel(std::string_view bytes) {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "chainerx/onnx/node_label.h"
+
 namespace chainerx::onnx {
 
 // TensorProto.
@@ -57,8 +59,8 @@ struct NodeMessage {
     std::vector<std::string> outputs;
     std::vector<AttributeMessage> attributes;
 
-    // For errors: 'node "conv1" (Conv)'; one without a name has that of its output.
-    std::string Describe() const;
+    NodeLabel Label() const;
+    std::string Describe() const { return Label().ToString(); }
 };
 
 // A dimension of TypeProto: of fixed length, of a name, or of neither.

@@ -139,7 +139,7 @@ class Model::Impl {
             CheckInput(inputs_[i], inputs[i], *device_);
             frame.slots[static_cast<size_t>(plan_.block.inputs[i])] = inputs[i];
         }
-        RunSteps(plan_.block, frame);
+        RunSteps(plan_.block, frame, options.times);
         if (options.statistics != nullptr) *options.statistics = StatisticsOf(frame);
         Values outputs;
         for (const int slot : plan_.block.outputs) {

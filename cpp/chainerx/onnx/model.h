@@ -21,7 +21,7 @@
 namespace chainerx::onnx {
 
 // An input or output of a model, as its file describes it.
-struct ValueInfo {
+struct CX_API ValueInfo {
     std::string name;
     std::optional<Dtype> dtype;  // nullopt for what is no tensor
     bool has_shape{false};
@@ -33,6 +33,13 @@ struct ValueInfo {
     std::string ToString() const;
 };
 
+// How long a node of the main graph took.
+struct NodeTime {
+    std::string name;  // of its first output if it has none
+    std::string op;
+    double seconds{0};
+};
+
 // How a run may differ from what the file says.
 struct RunOptions {
     // In place of the model's own, in the order of parameters(); a null one stands for that.
@@ -42,6 +49,10 @@ struct RunOptions {
     // Receives the index of each parameter that is a running statistic, and the value that a node
     // in training mode gives it.
     std::vector<std::pair<size_t, Array>>* statistics{nullptr};
+    // Receives, after what is there, the time of each node in their order; the run waits for the
+    // device behind each. What is the same in all runs was computed in the first one, and is not
+    // there.
+    std::vector<NodeTime>* times{nullptr};
 };
 
 class CX_API Model {

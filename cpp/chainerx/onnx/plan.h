@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "chainerx/core/array.h"
+#include "chainerx/onnx/model.h"
+#include "chainerx/onnx/node_label.h"
 #include "chainerx/onnx/value.h"
 
 namespace chainerx::onnx {
@@ -35,7 +37,7 @@ struct Attribute {
 inline constexpr int kNoSlot = -1;
 
 struct Step {
-    std::string node;  // "node conv1 (Conv)", for errors
+    NodeLabel label;
     int64_t opset{0};
     Routine routine{nullptr};
     std::vector<Attribute> attributes;
@@ -63,8 +65,8 @@ struct Frame {
 // Runs a graph within a graph, and returns its outputs. DimensionError for another number of
 // inputs.
 Values RunBlock(const Block& block, Values inputs, Frame& frame);
-// Runs the steps from `first` on.
-void RunSteps(const Block& block, Frame& frame);
+// Runs the steps. With `times`, waits for the device behind each, and adds how long it took.
+void RunSteps(const Block& block, Frame& frame, std::vector<NodeTime>* times = nullptr);
 // Throws the exception that is being handled again, its message after the name of the step.
 [[noreturn]] void RethrowFrom(const Step& step);
 

@@ -1,4 +1,6 @@
 // Runs the steps of a plan.
+#include <chrono>
+
 #include "chainerx/core/error.h"
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/onnx/call.h"
@@ -6,12 +8,26 @@
 
 namespace chainerx::onnx {
 
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void AddTime(const Step& step, Device& device, Clock::time_point start,
+             std::vector<NodeTime>& times) {
+    device.Synchronize();
+    const std::chrono::duration<double> time = Clock::now() - start;
+    times.push_back({step.label.name, step.label.op, time.count()});
+}
+
+}  // namespace
+
 void RethrowFrom(const Step& step) {
     // A step that runs a graph passes on what a step within said.
     const auto add = [&step](const std::exception& e) {
         const std::string_view message = e.what();
-        return message.starts_with("onnx: ") ? std::string{message}
-                                             : StrCat("onnx: ", step.node, ": ", message);
+        return message.starts_with("onnx: ")
+                   ? std::string{message}
+                   : StrCat("onnx: ", step.label.ToString(), ": ", message);
     };
     try {
         throw;
@@ -26,8 +42,9 @@ void RethrowFrom(const Step& step) {
 #undef CX_RETHROW
 }
 
-void RunSteps(const Block& block, Frame& frame) {
+void RunSteps(const Block& block, Frame& frame, std::vector<NodeTime>* times) {
     for (const Step& step : block.steps) {
+        const auto start = times != nullptr ? Clock::now() : Clock::time_point{};
         try {
             Values outputs = step.routine(Call{step, frame});
             for (size_t i = 0; i < step.outputs.size(); ++i) {
@@ -41,6 +58,7 @@ void RunSteps(const Block& block, Frame& frame) {
             RethrowFrom(step);
         }
         for (const int slot : step.freed) frame.slots[static_cast<size_t>(slot)] = {};
+        if (times != nullptr) AddTime(step, *frame.device, start, *times);
     }
 }
 

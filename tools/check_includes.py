@@ -1,7 +1,7 @@
 """Checks that includes point one way only, as ARCHITECTURE.md draws it.
 
     core <- autograd <- ops <- python        core <- kernels <- {native, cuda}        ops -> kernels
-    ops <- onnx <- python/onnx
+    ops <- onnx <- python/onnx                ops <- io        {onnx, io} <- run
 
 and that the rooms of a backend stand on each other, in the order of FLOORS.
 
@@ -27,6 +27,8 @@ ALLOWED: dict[str, set[str]] = {
     'cuda': {'core', 'kernels'},
     'chainerx.h': {'core', 'autograd', 'kernels', 'ops', 'native'},  # for programs
     'onnx': {'core', 'autograd', 'kernels', 'ops'},
+    'io': {'core', 'ops'},
+    'run': {'core', 'onnx', 'io'},
     'python': {'core', 'autograd', 'kernels', 'ops'},
 }
 

@@ -16,7 +16,8 @@ ROOT = pathlib.Path(__file__).parents[2]
 )
 def test_package_is_below_its_ceiling():
     # Unpacked, which is stricter than the ceiling for the compressed wheel. The plug-in for GPUs,
-    # with chainerx.cuda, and models, chainerx.onnx and its library, have ceilings of their own.
+    # with chainerx.cuda, and models, chainerx.onnx and its library, have ceilings of their own. So
+    # does what reads arrays, which is part of that library.
     limits = tomllib.loads((ROOT / 'benchmarks' / 'budgets.toml').read_text())['limits']
     folder = pathlib.Path(chainerx.__file__).parent
     if folder.is_relative_to(ROOT / 'python'):
@@ -28,7 +29,8 @@ def test_package_is_below_its_ceiling():
             is_plugin = name.startswith(
                 ('lib/libchainerx_cuda.', 'cuda/', 'include/chainerx/cuda/')
             )
-            part = 'cuda_plugin_mb' if is_plugin else 'onnx_mb' if 'onnx' in name else 'wheel_mb'
+            is_onnx = 'onnx' in name or name.startswith('include/chainerx/io/')
+            part = 'cuda_plugin_mb' if is_plugin else 'onnx_mb' if is_onnx else 'wheel_mb'
             sizes[part] += file.stat().st_size
     for part, size in sizes.items():
         assert size < limits[part] * 1e6, f'{folder}: {part} is {size / 1e6:.2f}: {sizes}'

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree
 
+import numpy as np
 import pytest
 
 HERE = pathlib.Path(__file__).parent
@@ -77,10 +78,45 @@ def test_examples_run_without_python(tmp_path, cmake_dir):
         assert accuracy, text
         assert float(accuracy[1]) >= at_least
         check_picture(picture, n_epochs=20, n_digits=24)
-    linked = run('ldd', tmp_path / 'lenet')
-    assert 'libchainerx' in linked
-    assert 'python' not in re.sub(r'=>.*', '', linked)
+    check_models(source, tmp_path)
+    for program, libraries in (
+        ('lenet', ['libchainerx.so']),
+        ('run_onnx', ['libchainerx.so', 'libchainerx_onnx.so']),
+    ):
+        linked = run('ldd', tmp_path / program)
+        names = re.findall(r'^\s*(\S+)', linked, re.M)
+        assert sorted(name for name in names if 'chainerx' in name) == libraries
+        assert not [name for name in names if 'python' in name]
     check_mistakes(tmp_path)
+
+
+def check_models(source, folder):
+    """A model of ONNX, in C++ as in Python; then its last layer learns the other digits."""
+    pytest.importorskip('onnx.helper')
+    import chainerx
+
+    model = folder / 'digits.onnx'
+    run(sys.executable, source / 'export_model.py', model)
+    text = run(folder / 'run_onnx', model, folder / 'digits.npy')
+    y = chainerx.onnx.load(model)(np.load(folder / 'digits.npy'))
+    assert text == f'{y!r}\n'
+    weights = folder / 'weights.npz'
+    text = run(folder / 'finetune_onnx', model, folder / 'digits.csv', '--out', weights)
+    assert re.findall(r'trains (\S+)', text) == ['param_last_W', 'param_last_b']
+    before, after = map(float, re.findall(r'Test accuracy \w+: (\S+)\n', text))
+    assert before < 0.6
+    assert after > 0.85
+    old = chainerx.onnx.load(model).parameters
+    new = np.load(weights)
+    assert old.keys() == set(new)
+    changed = {k for k in old if not np.array_equal(chainerx.to_numpy(old[k]), new[k])}
+    assert changed == {'param_last_W', 'param_last_b'}
+    done = subprocess.run(
+        [folder / 'finetune_onnx', model, folder / 'digits.csv', '--layer', 'none'],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert 'no parameter with none' in done.stderr
 
 
 SVG = '{http://www.w3.org/2000/svg}'

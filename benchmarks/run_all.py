@@ -294,6 +294,8 @@ def main():
         for name, what, unit, *options in [
             ('import_time', '`import chainerx`, on top of `import numpy`', 'ms'),
             ('import_time', '`import chainer`, the same', 'ms', '--module', 'chainer'),
+            ('runner_start', '`chainerx-run` to the first result of LeNet', 'ms'),
+            ('runner_start', 'its memory above the weights', 'MB', '--what', 'memory'),
             ('memory_flat', 'growth of resident memory over 100,000 training steps', 'MB'),
         ]:
             if name not in args.skip:

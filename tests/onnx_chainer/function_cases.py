@@ -7,6 +7,7 @@ import chainer
 import chainer.functions as F
 import numpy as np
 from chainer import links as L
+from chainer.functions.connection.linear import _rectified_linear
 
 RNG = np.random.default_rng(0)
 
@@ -92,6 +93,11 @@ CASES = [
     Case('concat', lambda *vs: F.concat(vs), (x(2, 3), x(2, 1))),
     Case('concat of axis 0', lambda *vs: F.concat(vs, axis=0), (x(2, 3), x(1, 3))),
     Case('concat of axis -1', lambda *vs: F.concat(vs, axis=-1), (x(2, 3), x(2, 3))),
+    Case(
+        'copy to other kinds of arrays',
+        lambda v: F.exp(F.copy(F.sin(F.copy(F.cos(v), 'native:0')) * 2, '@numpy')),
+        (x(2, 3),),
+    ),
     Case('copy', lambda v: F.copy(v, -1), (x(2, 3),)),
     Case('depth2space', lambda v: F.depth2space(v, 2), (x(2, 8, 2, 3),)),
     Case('space2depth', lambda v: F.space2depth(v, 2), (x(2, 2, 4, 6),)),
@@ -262,6 +268,9 @@ CASES = [
     ),
     Case('linear', F.linear, (x(2, 3), x(4, 3), x(4))),
     Case('linear without bias', F.linear, (x(2, 3), x(4, 3))),
+    Case('rectified_linear', _rectified_linear, (x(2, 3), x(4, 3), x(4))),
+    Case('rms_norm', F.rms_norm, (x(2, 6), x(6))),
+    Case('rms_norm of axes', lambda v: F.rms_norm(v, eps=0.1), (x(2, 3, 4),)),
     Case('linear of images', F.linear, (x(2, 3, 2, 2), x(4, 12), x(4))),
     Case(
         'linear of sequences',

@@ -6,6 +6,8 @@ import onnx
 import onnx_chainer
 import pytest
 from function_cases import CASES
+from onnx_chainer._trace import all_have_graphs
+from onnx_chainer.converters import CONVERTERS
 from onnx_runtime import run
 
 OPSETS = range(7, onnx_chainer.MAXIMUM_OPSET_VERSION + 1)
@@ -39,3 +41,25 @@ def test_function(case, opset):
         assert y.dtype == v.dtype
         assert y.shape == v.shape
         np.testing.assert_allclose(y, v.array, rtol=case.tolerance, atol=case.tolerance)
+
+
+class _Kinds(chainer.FunctionHook):
+    name = 'Kinds'
+
+    def __init__(self):
+        self.found = set()
+
+    def forward_preprocess(self, function, in_data):
+        self.found.add(type(function).__name__)
+
+
+def test_every_converter_has_a_case():
+    kinds = _Kinds()
+    with kinds, all_have_graphs(), chainer.using_config('train', False):
+        for case in CASES:
+            case.function(*map(chainer.Variable, case.inputs))
+    elsewhere = {
+        *('Dropout', 'Gaussian', 'SimplifiedDropconnect', 'Zoneout', '_Gumbel'),  # test_noise.py
+        'ONNXModel',  # test_imported.py
+    }
+    assert set(CONVERTERS) - kinds.found == elsewhere

@@ -108,6 +108,10 @@ class NodeBuilder:
         self._nodes.append(node)
         return output_names[0] if len(output_names) == 1 else tuple(output_names)
 
+    def add(self, node: onnx.NodeProto) -> None:
+        """Adds a node that is there already."""
+        self._nodes.append(node)
+
     def nodes(self, output_names: tp.Sequence[str] | None = None) -> tuple[onnx.NodeProto, ...]:
         """The nodes so far; the outputs of the last one get the names."""
         if output_names is not None:

@@ -6,10 +6,18 @@ import subprocess
 import sysconfig
 
 import chainerx
+import scipy_openblas32
 from onnx import helper
 from onnx_models import info, make, node
 
 __all__ = ['call', 'fail', 'find', 'identity', 'run']
+
+
+# Python finds it for a build in place, too, where the program does not: same library, same bits.
+ENVIRONMENT = {
+    'CHAINERX_OPENBLAS': os.path.join(scipy_openblas32.get_lib_dir(), 'libscipy_openblas.so'),
+    **os.environ,
+}
 
 
 def find():
@@ -23,7 +31,7 @@ def call(*arguments, **environment):
         [find(), *map(str, arguments)],
         capture_output=True,
         text=True,
-        env={**os.environ, **environment},
+        env={**ENVIRONMENT, **environment},
         timeout=300,
         check=False,
     )

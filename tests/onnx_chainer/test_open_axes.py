@@ -250,6 +250,27 @@ def test_lengths_that_other_axes_have(name, n):
     np.testing.assert_allclose(run(proto, [more])[0], model(more).array, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ('function', 'message'),
+    [
+        (lambda x: F.pad(x, 1, 'symmetric'), "Pad with mode 'symmetric' cannot have .* axis 2"),
+        (
+            lambda x: F.convolution_2d(x, np.ones((2, 4, 2, 2), 'f'), stride=2, cover_all=True),
+            'Convolution2DFunction with cover_all cannot have an open axis 2 of .*7, 9',
+        ),
+        (lambda x: F.max_pooling_2d(x, 2, 3), 'MaxPoolingND with cover_all cannot'),
+        (
+            lambda x: F.upsampling_2d(x, np.zeros(x.shape, 'i'), 2),
+            'Upsampling2D cannot have an open axis 2',
+        ),
+    ],
+)
+def test_axes_that_cannot_be_open(function, message):
+    x = RNG.standard_normal((2, 4, 7, 9)).astype('f')
+    with pytest.raises(ValueError, match=message):
+        onnx_chainer.export(Model(function), x, input_shapes=(2, 4, 'h', 'w'))
+
+
 def test_axes_without_names():
     x = np.zeros((2, 3, 4), 'f')
     model = Model(lambda x: F.reshape(x, (len(x) * 3, 4)))

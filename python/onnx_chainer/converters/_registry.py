@@ -124,6 +124,21 @@ class Conversion(Writer):
         known = None if self.context.lengths is None else self.context.lengths.of(self.x[i])
         return self.shape(i) if known is None else known
 
+    def fixed(self, i: int, axis: int, option: str = '') -> int:
+        """The length of an axis that must not be open, because of an option perhaps.
+
+        Raises:
+            ValueError: If it is.
+        """
+        n = self.lengths(i)[axis]
+        if not isinstance(n, int):
+            raise ValueError(
+                f'{self.label}{option and f" with {option}"} cannot have an open axis '
+                f'{axis % len(self.shape(i))} of input {i}, whose shape is {self.shape(i)}; '
+                'name fewer axes in input_shapes'
+            )
+        return n
+
     def hint(self, lengths: tp.Sequence[Length], i: int = 0) -> None:
         """Says what the lengths of output i are, where inference may not know them."""
         if self.context.lengths is not None:

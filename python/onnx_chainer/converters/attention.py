@@ -19,7 +19,7 @@ def scaled_dot_product_attention(g: Conversion) -> str:
     if f.enable_gqa and shape[-3] != key_shape[-3]:
         key, value = (_repeated_heads(g, x, i, shape[-3]) for x, i in ((key, 1), (value, 2)))
     turned = g.transpose(key, _last_two_swapped(len(key_shape)))
-    scale = 1 / math.sqrt(shape[-1]) if f.scale is None else f.scale
+    scale = 1 / math.sqrt(g.fixed(0, -1, 'scale=None')) if f.scale is None else f.scale
     scores = g.op('Mul', [g.op('MatMul', [query, turned]), g.like(scale)])
     kept = None
     if g.has(3):

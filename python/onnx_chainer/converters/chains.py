@@ -121,7 +121,7 @@ def crf1d(g: Conversion) -> str:
     g.need(11, 'GatherElements')
     n = len(g.x) // 2
     cost, xs = _scores(g, n)
-    counts, classes = _counts(g, range(1, n + 1)), g.shape(0)[0]
+    counts, classes = _counts(g, range(1, n + 1)), g.fixed(0, 0)
     flat = g.reshape(cost.name, [-1])
     labels = [Term(g, g.cast(x, np.int64), np.int64) for x in g.x[1 + n :]]
 

@@ -29,6 +29,9 @@ def _geometry(g: Conversion) -> tuple[tp.Sequence[int], tp.Sequence[int], tp.Seq
 def convolution(g: Conversion) -> str:
     stride, pad, dilate = _geometry(g)
     window = g.shape(1)[2:]
+    if g.func.cover_all:
+        for axis in range(2, 2 + len(window)):
+            g.fixed(0, axis, 'cover_all')
     ends = [
         p + more_at_the_end(n, k, s, p, out, d)
         for n, k, s, p, out, d in zip(
@@ -51,10 +54,12 @@ def deconvolution(g: Conversion) -> str:
     stride, pad, dilate = _geometry(g)
     window = g.shape(1)[2:]
     ends, added = [], []
-    for n, k, s, p, out, d in zip(
-        g.shape(0)[2:], window, stride, pad, g.out_shape()[2:], dilate, strict=True
+    for axis, (n, k, s, p, out, d) in enumerate(
+        zip(g.shape(0)[2:], window, stride, pad, g.out_shape()[2:], dilate, strict=True), 2
     ):
         more = out - ((n - 1) * s - 2 * p + d * (k - 1) + 1)
+        if more:  # of an outsize
+            g.fixed(0, axis, 'outsize')
         added.append(max(more, 0))
         ends.append(p - min(more, 0))
     return g.op(

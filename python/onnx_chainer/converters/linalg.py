@@ -121,12 +121,12 @@ def sparse_matmul(g: Conversion) -> str:
     ndim = len(g.shape(1))
     if f.transb:
         dense = Term(g, g.transpose(dense.name, [*range(ndim - 2), ndim - 1, ndim - 2]), dtype)
-    batch = g.shape(1)[0] if ndim == 3 else 1
+    batch = g.fixed(1, 0) if ndim == 3 else 1
     if ndim == 3:
         # A batch is one matrix of blocks along its diagonal.
         number = Term(g, g.const(np.arange(batch)[:, None], 'examples', np.int64), np.int64)
         row, column = row + number * n_rows, column + number * n_columns
-    width = g.shape(1)[-2 if f.transb else -1]
+    width = g.fixed(1, -2 if f.transb else -1)
     terms = g.op('Gather', [g.reshape(dense.name, [-1, width]), g.reshape(column.name, [-1])])
     products = Term(g, terms, dtype) * Term(g, g.reshape(data.name, [-1, 1]), dtype)
     zeros = g.const(np.zeros((batch * n_rows, width)), 'zeros', dtype)

@@ -112,11 +112,11 @@ def softmax_cross_entropy(g: Conversion) -> str:
 
 
 def _of_probabilities(g: Conversion) -> str:
-    f, classes = g.func, g.shape(0)[1]
+    f = g.func
     x = Term(g, g.flat_softmax('LogSoftmax', g.x[0], 1, len(g.shape(0))), g.dtype(0))
     t = g.term(1)
     if smoothing := float(f.label_smoothing):
-        t = t * (1 - smoothing) + smoothing / max(classes, 1)
+        t = t * (1 - smoothing) + smoothing / max(g.fixed(0, 1, 'label_smoothing'), 1)
     loss = g.op('Neg', [g.reduce('Sum', (t.cast(x.dtype) * x).name, [1])])
     if f.soft_target_loss == 'kl-divergence':
         # 0 log 0 is 0.

@@ -48,7 +48,7 @@ def _along(
     is_even: bool,
     options: dict[str, tp.Any],
 ) -> str:
-    n = g.shape(0)[axis]
+    n = g.fixed(0, axis, f'mode {mode!r}')
     if mode in ('symmetric', 'wrap', 'reflect') and is_even:
         places = np.pad(np.arange(n), ends, tp.cast(tp.Any, mode))
         return g.op('Gather', [x, g.ints(places, 'indices')], axis=axis)

@@ -39,6 +39,9 @@ def _pool(
     # Runtimes refuse a padding that is as long as the window.
     is_long = any(max(p, end) >= k for p, end, k in zip(pad, ends, window, strict=True))
     if needs_ceil:
+        for axis, (k, s) in enumerate(zip(window, stride, strict=True), 2):
+            if s > k:  # the last window may be outside of the image
+                g.fixed(0, axis, 'cover_all')
         g.need(10, 'ceil_mode of pooling')
         ends = list(pad)
         kwargs['ceil_mode'] = 1
@@ -78,8 +81,8 @@ def max_pooling_nd(g: Conversion) -> str:
 def _in_windows(g: Conversion, places: str) -> str:
     """Numbers of elements within their windows, of numbers within all images."""
     f, sizes, outs = g.func, g.shape(0)[2:], g.out_shape()[2:]
-    if not all(isinstance(n, int) for n in g.lengths(0)[2:]):
-        raise ValueError(f'{g.label}: indices are written for images of fixed size')
+    for axis in range(2, 2 + len(sizes)):
+        g.fixed(0, axis, 'indices')
     rest = Term(g, places, np.int64)
     number = None
     step = 1
@@ -157,8 +160,8 @@ def upsampling_2d(g: Conversion) -> str:
     is_overlapping = f.kh > f.sy or f.kw > f.sx
     if is_overlapping:
         g.need(16, 'a reduction of ScatterElements')
-    if not all(isinstance(n, int) for n in g.lengths(0)[2:]):
-        raise ValueError(f'{g.label} is written for images of fixed size')
+    for axis in (2, 3):
+        g.fixed(0, axis)
     whole = [(shape[2] - 1) * f.sy + f.kh, (shape[3] - 1) * f.sx + f.kw]
     rows, columns = np.arange(shape[2]) * f.sy, np.arange(shape[3]) * f.sx
     begins = g.const(rows[:, None] * whole[1] + columns, 'begins', np.int64)

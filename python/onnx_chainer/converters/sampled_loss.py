@@ -6,6 +6,7 @@ import itertools
 import typing as tp
 
 import numpy as np
+from chainerx.onnx._index import LAST
 from chainerx.onnx._terms import Term
 
 from onnx_chainer.converters._registry import Conversion, converts
@@ -35,10 +36,9 @@ def black_out(g: Conversion) -> str:
     right, wrong = _places(g, g.unsqueeze(g.x[1], [1])), _places(g, g.x[3])
     scores = _scores(g, g.op('Concat', [right, wrong], axis=1))
     log_p = g.op('LogSoftmax', [scores.name], axis=1)
-    n = g.shape(3)[1]
     first, rest = (
         Term(g, x, scores.dtype)
-        for x in (g.slice(log_p, [0], [1], [1]), g.slice(log_p, [1], [1 + n], [1]))
+        for x in (g.slice(log_p, [0], [1], [1]), g.slice(log_p, [1], [LAST], [1]))
     )
     # log(1 - p), where p may be nearly 1: 1 - exp(v) is -2 sinh(v / 2) exp(v / 2).
     half = rest * 0.5

@@ -104,7 +104,7 @@ def spatial_transformer_sampler(g: Conversion) -> str:
 @converts('Shift')
 def shift(g: Conversion) -> str:
     f = g.func
-    channels = g.shape(0)[1]
+    channels = g.fixed(0, 1)
     offsets = [
         (f.dy * i, f.dx * j) for i in range(f.kh - 1, -1, -1) for j in range(f.kw - 1, -1, -1)
     ]

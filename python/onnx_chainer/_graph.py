@@ -9,7 +9,7 @@ import onnx
 from chainer.function import FunctionAdapter
 
 from onnx_chainer import _open_constants, onnx_helper
-from onnx_chainer._trace import Call, memory_of, overlaps, range_of
+from onnx_chainer._trace import Call, content_of, memory_of, overlaps, range_of
 from onnx_chainer.context import Context
 from onnx_chainer.converters import CONVERTERS, FunctionConverterParams, convert
 
@@ -84,6 +84,11 @@ class Graph:
         borders = {id(v.node) for v in inputs.named.values()}
         borders |= {memory_of(v.array) for v in inputs.named.values()}
         found = outputs.values() if isinstance(outputs, dict) else outputs
+        if any(recorder.is_written(v.array) for v in found):
+            raise ValueError(
+                'export: an output was written to after a function made it; a graph has no such '
+                'writes: use functions'
+            )
         self._calls = recorder.calls_before(found, borders)
         self.context.wanted = {
             *(memory_of(v.array) for v in found),
@@ -210,9 +215,28 @@ class Graph:
             self.context.set_name(key, name)
         return name
 
+    def _check_contents(self, call: Call) -> None:
+        """Refuses arrays that were written to, which no graph can show."""
+        names = [f'input {i}' for i in range(len(call.in_data))]
+        names += [f'attribute {name}' for name, arrays in call.given.items() for _ in arrays]
+        own = getattr(call.function, 'writes', ())
+        for i, (name, x, content) in enumerate(
+            zip(names, [*call.in_data, *call.attributes()], call.contents, strict=False)
+        ):
+            is_own = name.removeprefix('attribute ') in own
+            is_constant = x is not None and self._recorder.is_constant(x)
+            if i in call.written or (is_constant and not is_own and content_of(x) != content):
+                kind = type(_own(call.function)).__name__
+                raise ValueError(
+                    f'export: {name} of {kind}{self._where(call)} was written to '
+                    f'{"after" if is_constant else "before"} the function read it; a graph has no '
+                    'such writes: use functions, or a copy of the array'
+                )
+
     def _convert(self, call: Call) -> None:
         prefix = self._prefixes[id(call.function)]
         onnx_helper.set_func_name(prefix)
+        self._check_contents(call)
         kind = type(_own(call.function)).__name__
         if kind not in self._external and kind not in CONVERTERS:
             reason = f': {REASONS[kind]}' if kind in REASONS else ''

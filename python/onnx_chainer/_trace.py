@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import threading
 import typing as tp
+import zlib
 
 import chainer
 import chainerx
@@ -73,6 +74,15 @@ def _arrays_in(value: tp.Any) -> list[NdArray]:
     return found
 
 
+def content_of(array: tp.Any) -> int | None:
+    """A checksum of the elements; None for arrays that are not on the host."""
+    if isinstance(array, chainerx.ndarray) and array.device.backend.name == 'native':
+        array = chainerx.to_numpy(array.as_grad_stopped(), copy=False)
+    if not isinstance(array, np.ndarray) or array.dtype == object:
+        return None
+    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+
+
 @dataclasses.dataclass
 class Call:
     """A function that ran, with the arrays of its inputs and outputs.
@@ -81,6 +91,8 @@ class Call:
         given (dict): By name, attributes that had arrays before, such as the condition of
             ``F.where``; not those that hold what was computed.
         link (Link): In which it ran, if in any.
+        contents (list): Checksums of the inputs, then of what was given.
+        written (list of int): Inputs that were written to since they were made.
     """
 
     order: int
@@ -89,6 +101,8 @@ class Call:
     given: dict[str, list[NdArray]] = dataclasses.field(default_factory=dict)
     out_data: tuple[NdArray, ...] = ()
     link: chainer.Link | None = None
+    contents: list[int | None] = dataclasses.field(default_factory=list)
+    written: list[int] = dataclasses.field(default_factory=list)
 
     @property
     def nodes(self) -> tuple[tp.Any, ...]:
@@ -148,25 +162,48 @@ class Recorder(chainer.FunctionHook):
     def __init__(self, links: LinkStack) -> None:
         self.name = f'ONNXRecorder_{id(self)}'
         self._links = links
-        self._begun: dict[int, tuple[FunctionNode, dict[str, list[NdArray]]]] = {}
+        self._begun: dict[int, Call] = {}
+        self._contents: dict[tp.Any, int | None] = {}  # as they were made, by memory
         self._calls: dict[int, Call] = {}
         self._makers: dict[tp.Any, Call] = {}
 
     def forward_preprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
         given = {name: _arrays_in(value) for name, value in vars(function).items()}
         given = {name: arrays for name, arrays in given.items() if arrays}
-        self._begun[id(function)] = (function, given)
+        call = Call(0, function, tuple(in_data), given, link=self._links.last)
+        for i, x in enumerate(in_data):
+            content = content_of(x)
+            call.contents.append(content)
+            if x is not None and self._contents.get(memory_of(x), content) != content:
+                call.written.append(i)
+        call.contents += map(content_of, call.attributes())
+        self._begun[id(function)] = call
 
     def forward_postprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
-        _, given = self._begun.pop(id(function))
-        number, link = len(self._calls), self._links.last
-        self._calls[id(function)] = Call(number, function, tuple(in_data), given, link=link)
+        call = self._begun.pop(id(function))
+        call.order, call.in_data = len(self._calls), tuple(in_data)
+        self._calls[id(function)] = call
 
     def _see_outputs(self, function: FunctionNode, out_data: tuple[NdArray, ...]) -> None:
         call = self._calls[id(function)]
         call.out_data = tuple(out_data)
+        self.watch(call.out_data)
         for y in call.out_data:
             self._makers.setdefault(memory_of(y), call)
+
+    def watch(self, arrays: tp.Iterable[NdArray]) -> None:
+        """Notes what is in arrays, so that it shows if they are written to."""
+        for x in arrays:
+            self._contents[memory_of(x)] = content_of(x)
+
+    def is_constant(self, array: NdArray) -> bool:
+        """Whether an array is neither an input of the graph nor made by a function."""
+        return memory_of(array) not in self._contents
+
+    def is_written(self, array: NdArray) -> bool:
+        """Whether an array was written to since a function made it."""
+        content = content_of(array)
+        return self._contents.get(memory_of(array), content) != content
 
     def calls_before(
         self, variables: tp.Iterable[tp.Any], borders: tp.Container[int]

@@ -125,6 +125,7 @@ def export(
         links,
         recorder,
     ):
+        recorder.watch(v.array for v in inputs.named.values())
         found = inputs.call(model)
     outputs = _values.named_outputs(found, output_names)
     graph = Graph(model, inputs, outputs, recorder, opset, external_converters or {}, train)

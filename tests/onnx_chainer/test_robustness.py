@@ -7,6 +7,7 @@ import warnings
 import chainer
 import chainer.functions as F
 import chainer.links as L
+import chainerx
 import numpy as np
 import onnx
 import onnx_chainer
@@ -294,6 +295,66 @@ def test_what_converters_of_the_user_do_wrong():
     with pytest.raises(ZeroDivisionError) as error:
         exported(F.relu, X, external_converters={'ReLU': lambda params: 1 // 0})
     assert error.value.__notes__ == ['export: of ReLU (in link / (Model))']
+
+
+def written_output(x):
+    y = F.relu(x)
+    y.array[:, 0] = 0
+    return y
+
+
+def written_input(x):
+    x.array[...] *= 2
+    return F.exp(x)
+
+
+def written_view(x):
+    y = F.relu(x)
+    y.array.reshape(-1)[:2] = 9
+    return F.exp(y)
+
+
+def written_constant(x):
+    buffer = np.zeros(4, 'f')
+    for i in range(3):
+        buffer[...] = i
+        x = x + buffer
+    return x
+
+
+def written_index(x):
+    index = np.array([0, 1])
+    y = x[index]
+    index[...] = [1, 2]
+    return y + x[index]
+
+
+@pytest.mark.parametrize(
+    ('function', 'make', 'message'),
+    [
+        (written_output, np.array, 'an output was written to after a function made it'),
+        (written_output, chainerx.array, 'an output was written to after a function made it'),
+        (written_input, np.array, r'input 0 of Exp \(in link .*\) was written to before'),
+        (written_input, chainerx.array, r'input 0 of Exp \(in link .*\) was written to before'),
+        (written_view, np.array, 'input 0 of Exp .* was written to before'),
+        (written_constant, np.array, 'input 1 of Add .* was written to after the function read'),
+        (written_index, np.array, 'attribute slices of GetItem .* was written to after'),
+    ],
+)
+def test_writes_in_place_are_refused(function, make, message):
+    x = make(X)
+    with pytest.raises(ValueError, match=message):
+        onnx_chainer.export(Model(function), x)
+
+
+def test_writes_that_nothing_reads():
+    def function(x):
+        y = F.relu(x)
+        z = F.exp(y)
+        y.array[...] = 0
+        return z
+
+    exported(function, X)
 
 
 def test_a_model_without_outputs():

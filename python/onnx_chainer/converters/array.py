@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import numpy as np
+from chainer.functions.array.resize_images import resize_images
 from chainerx.onnx import _index
 from chainerx.onnx._lengths import Length, reshaped
 
@@ -294,7 +295,7 @@ def pad_sequence(g: Conversion) -> str:
 
 
 @converts('ResizeImages')
-def resize_images(g: Conversion) -> str:
+def _resize_images(g: Conversion) -> str:
     height, width = g.shape(0)[2:]
     f = g.func
     if g.opset >= 11:
@@ -317,8 +318,23 @@ def resize_images(g: Conversion) -> str:
         )
     is_whole = f.out_H % height == 0 and f.out_W % width == 0
     if (f.mode != 'nearest' or not is_whole) and (f.out_H, f.out_W) != (height, width):
-        g.need(11, 'the coordinates of F.resize_images in Resize')
+        return _resize_by_products(g)
     return upsample(g, g.x[0], (1.0, 1.0, f.out_H / height, f.out_W / width))
+
+
+def _resize_by_products(g: Conversion) -> str:
+    """Resizing as a product with a matrix per axis: earlier operators have other coordinates."""
+    f, y = g.func, g.x[0]
+    for axis, n in ((3, f.out_W), (2, f.out_H)):
+        eye = np.eye(g.fixed(0, axis), dtype=np.float32)
+        # A column for each pixel.
+        matrix = resize_images(
+            eye[None, None], (n, len(eye)), mode=f.mode, align_corners=f.align_corners
+        )
+        turned = axis == 3
+        left, right = g.like(matrix.array[0, 0].T if turned else matrix.array[0, 0]), y
+        y = g.op('MatMul', [right, left] if turned else [left, right])
+    return y
 
 
 def _resized(g: Conversion, axis: int, n: int) -> Length:

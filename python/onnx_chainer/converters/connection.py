@@ -111,12 +111,16 @@ def embed_id(g: Conversion) -> str:
 
 @converts('BilinearFunction')
 def bilinear(g: Conversion) -> str:
-    g.need(12, 'Einsum')
-    y = g.op('Einsum', g.x[:3], equation='ni,nj,ijk->nk')
+    if g.opset >= 12:
+        y = g.op('Einsum', g.x[:3], equation='ni,nj,ijk->nk')
+    else:
+        pairs = g.op('Mul', [g.unsqueeze(g.x[0], [2]), g.unsqueeze(g.x[1], [1])])
+        weights = g.reshape(g.x[2], [-1, g.shape(2)[2]])
+        y = g.op('MatMul', [g.reshape(pairs, [0, -1]), weights])
     if not g.has(3):
         return y
-    for i, equation in ((0, 'ni,ik->nk'), (1, 'nj,jk->nk')):
-        y = g.op('Add', [y, g.op('Einsum', [g.x[i], g.x[3 + i]], equation=equation)])
+    for i in range(2):
+        y = g.op('Add', [y, g.op('MatMul', [g.x[i], g.x[3 + i]])])
     return g.op('Add', [y, g.x[5]])
 
 

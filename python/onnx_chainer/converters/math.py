@@ -268,11 +268,23 @@ _position('ArgMin', 'ArgMin')
 
 @converts('Cumsum')
 def cumsum(g: Conversion) -> str:
-    g.need(11, 'CumSum')
     x, axis = g.x[0], g.func.axis
+    if g.opset < 11 and g.dtype(0).kind != 'f':
+        g.need(11, 'CumSum of integers')
     if axis is None:
         x, axis = g.reshape(x, [-1]), 0
+    if g.opset < 11:
+        return _cumsum_by_products(g, x, axis)
     return g.op('CumSum', [x, g.const(axis, 'axis', np.int64)])
+
+
+def _cumsum_by_products(g: Conversion, x: str, axis: int) -> str:
+    ndim = 1 if g.func.axis is None else len(g.shape(0))
+    axis %= ndim
+    n = math.prod(g.shape(0)) if g.func.axis is None else g.fixed(0, axis)
+    order = [*(i for i in range(ndim) if i != axis), axis]
+    y = g.op('MatMul', [g.transpose(x, order), g.like(np.triu(np.ones((n, n))))])
+    return g.transpose(y, [order.index(i) for i in range(ndim)])
 
 
 def _turned(g: Conversion, x: str, ndim: int, turn: bool) -> str:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 from chainerx.onnx._index import LAST
+from chainerx.onnx._terms import Term
 
 from onnx_chainer.converters._registry import Conversion, converts
 from onnx_chainer.converters.connection import more_at_the_end
@@ -127,7 +128,8 @@ def shift(g: Conversion) -> str:
 
 @converts('FFT')
 def fft(g: Conversion) -> tuple[str, ...]:
-    g.need(17, 'DFT')
+    if g.opset < 17:
+        return _fft_by_products(g)
     last = len(g.shape(0)) - 1
     parts = [g.unsqueeze(x, [last + 1]) for x in g.x]
     whole = g.op('Concat', parts, axis=last + 1)
@@ -141,3 +143,19 @@ def fft(g: Conversion) -> tuple[str, ...]:
         y = g.op('DFT', [whole], axis=axis, inverse=inverse)
     y = g.squeeze(y, lead)
     return tuple(g.squeeze(part, [last + 1]) for part in g.split(y, [1, 1], last + 1))
+
+
+def _fft_by_products(g: Conversion) -> tuple[str, str]:
+    """The sums of the definition, with a matrix of cosines and one of sines."""
+    n = g.fixed(0, -1)
+    angle = 2 * np.pi * (np.outer(np.arange(n), np.arange(n)) % n) / n
+    is_inverse = g.func.method == 'ifft'
+    scale = 1 / n if is_inverse else 1
+    sign = 1 if is_inverse else -1
+    real, imaginary = g.term(0), g.term(1)
+    cosine, sine = (
+        Term(g, g.like(matrix * scale), real.dtype)
+        for matrix in (np.cos(angle), sign * np.sin(angle))
+    )
+    first = real.op('MatMul', cosine) - imaginary.op('MatMul', sine)
+    return first.name, (real.op('MatMul', sine) + imaginary.op('MatMul', cosine)).name

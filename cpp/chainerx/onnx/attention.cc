@@ -9,6 +9,7 @@
 #include "chainerx/onnx/axes.h"
 #include "chainerx/onnx/dtypes.h"
 #include "chainerx/onnx/operator.h"
+#include "chainerx/ops/attention/attention.h"
 #include "chainerx/ops/conv/conv.h"
 #include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/tables/activation.h"
@@ -105,6 +106,29 @@ Array SoftmaxOf(const Array& x, const Array& bias) {
     return Where(AMax(bias, last_of_bias, true) == -INFINITY, 0, y);
 }
 
+// Whether Attention is what the routine of this name computes: nothing is cached, capped or left
+// out at the ends, and nobody reads scores.
+bool IsPlain(const Call& call, const Array& q, const Array& k, const Array& v) {
+    if (k.dtype() != q.dtype() || v.dtype() != q.dtype()) return false;
+    if (call.Wants(1) || call.Wants(2) || call.Wants(3) || call.Has(4) || call.Has(6)) return false;
+    if (call.Float("softcap", 0) > 0 || call.HasAttribute("softmax_precision")) return false;
+    if (call.Int("left_window_size", -1) >= 0 || call.Int("right_window_size", -1) >= 0) {
+        return false;
+    }
+    if (!call.Has(3)) return true;
+    const Array mask = call.X(3);
+    return mask.ndim() > 0 && mask.shape().back() == k.shape()[2] &&
+           (IsBool(mask.dtype()) || mask.dtype() == q.dtype());
+}
+
+Array PlainAttention(const Call& call, const Array& q, const Array& k, const Array& v) {
+    AttentionSettings settings;
+    settings.is_causal = call.Int("is_causal", 0) != 0;
+    if (call.HasAttribute("scale")) settings.scale = call.Float("scale");
+    settings.is_grouped = q.shape()[1] != k.shape()[1];
+    return ScaledDotProductAttention(q, k, v, call.Maybe(3), settings);
+}
+
 Values Attention(const Call& call) {
     Array q = call.X(0);
     Array k = call.X(1);
@@ -123,6 +147,10 @@ Values Attention(const Call& call) {
             ", expected 3 or 4 dimensions"};
     }
     if (call.Has(4) != call.Has(5)) throw ValueError{"past_key and past_value belong together"};
+    if (IsPlain(call, q, k, v)) {
+        const Array y = PlainAttention(call, q, k, v);
+        return {is_flat ? JoinHeads(y) : y};
+    }
     if (call.Has(4)) {
         k = Concatenate(std::vector{call.X(4), k}, 2);
         v = Concatenate(std::vector{call.X(5), v}, 2);

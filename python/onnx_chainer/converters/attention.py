@@ -16,6 +16,12 @@ def scaled_dot_product_attention(g: Conversion) -> str:
     f = g.func
     query, key, value = g.x[:3]
     shape, key_shape = g.shape(0), g.shape(1)
+    if _is_attention_of_onnx(g):
+        g.hint([*g.lengths(0)[:-1], g.lengths(2)[-1]])
+        is_causal = int(f.is_causal)
+        if f.scale is None:  # in more digits than the attribute has
+            return g.op('Attention', g.x[:3], is_causal=is_causal)
+        return g.op('Attention', g.x[:3], is_causal=is_causal, scale=float(f.scale))
     if f.enable_gqa and shape[-3] != key_shape[-3]:
         key, value = (_repeated_heads(g, x, i, shape[-3]) for x, i in ((key, 1), (value, 2)))
     turned = g.transpose(key, _last_two_swapped(len(key_shape)))
@@ -48,6 +54,21 @@ def scaled_dot_product_attention(g: Conversion) -> str:
     if f.dropout_p and g.context.train:
         weights = dropped(g, weights, float(f.dropout_p))
     return g.op('MatMul', [weights, value])
+
+
+def _is_attention_of_onnx(g: Conversion) -> bool:
+    """Whether there is an operator for it, whose meaning is beyond doubt.
+
+    Which keys a query sees has changed where they are not as many, and what a query without a key
+    gives is not said.
+    """
+    f, lengths = g.func, [g.lengths(i) for i in range(3)]
+    if g.opset < 23 or g.has(3) or g.dtype(0).itemsize > 4 or any(len(n) != 4 for n in lengths):
+        return False
+    if f.is_causal and lengths[0][2] != lengths[1][2]:
+        return False
+    query, key, value = (n[: 1 if f.enable_gqa else 2] for n in lengths)
+    return bool(query == key == value)
 
 
 def _places(g: Conversion, x: str, axis: int) -> str:

@@ -8,7 +8,12 @@ _Info = tuple[str, str | None, tuple[builtins.int | str | None, ...] | None, bui
 
 class Model:
     def __new__(
-        cls, source: builtins.str | builtins.bytes, folder: str, device: Device, /
+        cls,
+        source: builtins.str | builtins.bytes,
+        folder: builtins.str,
+        device: Device,
+        outputs: list[builtins.str],
+        /,
     ) -> Model: ...
     @property
     def inputs(self) -> list[_Info]: ...

@@ -23,7 +23,6 @@ constexpr int64_t kMaxSteps = 200'000;
 constexpr size_t kMaxCopiedBytes = size_t{1} << 28;
 constexpr size_t kBytesPerName = 64;  // of an input or output, in the tables of names and slots
 
-using Names = std::unordered_set<std::string>;
 using FunctionKey = std::tuple<std::string, std::string, std::string>;
 using Opsets = std::map<std::string, int64_t>;
 
@@ -50,18 +49,6 @@ void AddFreeNames(const GraphMessage& graph, Names& free) {
     for (const std::string& name : read) {
         if (!name.empty() && !made.contains(name)) free.insert(name);
     }
-}
-
-// All that a node reads.
-Names ReadBy(const NodeMessage& node) {
-    Names read;
-    for (const std::string& name : node.inputs) {
-        if (!name.empty()) read.insert(name);
-    }
-    for (const AttributeMessage& a : node.attributes) {
-        if (a.graph != nullptr) AddFreeNames(*a.graph, read);
-    }
-    return read;
 }
 
 // Runs the body of a function of the model.
@@ -460,6 +447,17 @@ class Builder {
 };
 
 }  // namespace
+
+Names ReadBy(const NodeMessage& node) {
+    Names read;
+    for (const std::string& name : node.inputs) {
+        if (!name.empty()) read.insert(name);
+    }
+    for (const AttributeMessage& a : node.attributes) {
+        if (a.graph != nullptr) AddFreeNames(*a.graph, read);
+    }
+    return read;
+}
 
 Plan BuildPlan(const ModelMessage& model, const std::string& folder) {
     if (!model.has_graph) throw ValueError{"onnx: ModelProto.graph is missing"};

@@ -10,6 +10,11 @@
 
 namespace chainerx::onnx {
 
+using Names = std::unordered_set<std::string>;
+
+// All that a node reads, by graphs in its attributes, too.
+Names ReadBy(const NodeMessage& node);
+
 struct Constant {
     int slot;
     Value value;

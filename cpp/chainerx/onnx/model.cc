@@ -11,6 +11,7 @@
 #include "chainerx/onnx/call.h"
 #include "chainerx/onnx/dtypes.h"
 #include "chainerx/onnx/messages.h"
+#include "chainerx/onnx/select.h"
 #include "chainerx/ops/shape/creation.h"
 
 namespace chainerx::onnx {
@@ -84,8 +85,11 @@ std::string ValueInfo::ToString() const {
 
 class Model::Impl {
  public:
-    Impl(std::string_view bytes, const std::string& folder, Device& device) : device_{&device} {
-        const ModelMessage message = ReadModel(bytes);
+    Impl(std::string_view bytes, const std::string& folder, Device& device,
+         const std::vector<std::string>& outputs)
+        : device_{&device} {
+        ModelMessage message = ReadModel(bytes);
+        if (!outputs.empty()) SelectOutputs(message.graph, outputs);
         plan_ = BuildPlan(message, folder);
         for (const ValueMessage& v : message.graph.inputs) inputs_.push_back(ToInfo(v, "input"));
         for (const ValueMessage& v : message.graph.outputs) {
@@ -302,7 +306,8 @@ class Model::Impl {
     mutable std::mutex mutex_;  // of Fold
 };
 
-Model Model::Load(const std::string& path, Device& device) {
+Model Model::Load(const std::string& path, Device& device,
+                  const std::vector<std::string>& outputs) {
     std::ifstream file{path, std::ios::binary | std::ios::ate};
     const auto size = file.tellg();
     if (!file || size < 0 || std::filesystem::is_directory(path)) {
@@ -312,11 +317,12 @@ Model Model::Load(const std::string& path, Device& device) {
     file.seekg(0);
     if (!file.read(bytes.data(), size)) throw ValueError{"onnx: \"", path, "\" can't be read"};
     const std::filesystem::path folder = std::filesystem::path{path}.parent_path();
-    return FromBytes(bytes, folder.empty() ? "." : folder.string(), device);
+    return FromBytes(bytes, folder.empty() ? "." : folder.string(), device, outputs);
 }
 
-Model Model::FromBytes(std::string_view bytes, const std::string& folder, Device& device) {
-    return Model{std::make_unique<Impl>(bytes, folder, device)};
+Model Model::FromBytes(std::string_view bytes, const std::string& folder, Device& device,
+                       const std::vector<std::string>& outputs) {
+    return Model{std::make_unique<Impl>(bytes, folder, device, outputs)};
 }
 
 Model::Model(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}

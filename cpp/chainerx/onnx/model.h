@@ -59,11 +59,14 @@ class CX_API Model {
  public:
     // Reads a file; its weights go to the device. ValueError for a file that is no model, or
     // contradicts itself; NotImplementedError for operators, versions of them and element types
-    // that are not supported: all unknown operators are listed.
-    static Model Load(const std::string& path, Device& device = GetDefaultDevice());
+    // that are not supported: all unknown operators are listed. `outputs` names values of the graph
+    // that become the outputs, and what they do not depend on is left out.
+    static Model Load(const std::string& path, Device& device = GetDefaultDevice(),
+                      const std::vector<std::string>& outputs = {});
     // Reads bytes. External data is found in `folder`, if there is one.
     static Model FromBytes(std::string_view bytes, const std::string& folder = "",
-                           Device& device = GetDefaultDevice());
+                           Device& device = GetDefaultDevice(),
+                           const std::vector<std::string>& outputs = {});
 
     Model(Model&& o) noexcept;
     Model& operator=(Model&& o) noexcept;

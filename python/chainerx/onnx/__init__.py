@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import typing as tp
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,7 +24,8 @@ class ValueInfo(tp.NamedTuple):
 
     Args:
         name (str): As in the file.
-        dtype (numpy.dtype or None): None for what is no tensor: a sequence, an optional value.
+        dtype (numpy.dtype or None): None for what is no tensor (a sequence, an optional value), and
+            if the file has no dtype.
         shape (tuple or None): A number for each axis of fixed length, a name or None for others.
             None if the file has no shape.
         required (bool): False for an input with a default.
@@ -150,28 +152,42 @@ class Model:
         return f'<chainerx.onnx.Model ({names}) on {self.device.name}>'
 
 
-def load(source: str | os.PathLike[str] | bytes, device: DeviceLike | None = None) -> Model:
+def load(
+    source: str | os.PathLike[str] | bytes,
+    device: DeviceLike | None = None,
+    outputs: Sequence[str] | None = None,
+) -> Model:
     """Reads a model of ONNX and checks it.
 
     Args:
         source (path or bytes): The file, or what is in it. External data lie beside the file.
         device (Device or str): Where the parameters go; the default device by default.
+        outputs (sequence of str): Names of values of the graph to return in place of its outputs.
+            What they do not depend on is left out: nodes, parameters and inputs.
     Returns:
         Model: Ready to be called.
     Raises:
-        ValueError: If the file is no model, or contradicts itself; the message names node and
-            field.
+        ValueError: If the file is no model, contradicts itself, or has no value of a name in
+            ``outputs``; the message names node and field.
         NotImplementedError: If operators, versions of them or element types are not supported. All
             unknown operators are listed.
         OSError: If the file can't be read.
     """
     target = chainerx.get_default_device() if device is None else chainerx.get_device(device)
+    if isinstance(outputs, str):
+        raise TypeError(f'onnx: outputs is the str {outputs!r}, expected a sequence of them')
+    if outputs is not None and not outputs:
+        raise ValueError('onnx: outputs is empty, expected a name at least')
+    names = [*(outputs or ())]
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f'onnx: outputs has {name!r}, expected a str')
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return Model(_onnx.Model(bytes(source), '', target))
+        return Model(_onnx.Model(bytes(source), '', target, names))
     path = os.fspath(source)
     with open(path, 'rb'):  # for the right OSError
         pass
-    return Model(_onnx.Model(os.fsdecode(path), '', target))
+    return Model(_onnx.Model(os.fsdecode(path), '', target, names))
 
 
 def __getattr__(name: str) -> tp.Any:

@@ -16,6 +16,7 @@ from devices import DEVICES, to_numpy
 
 pytest.importorskip('onnx.helper')
 
+import onnx
 import onnx_chainer
 
 sys.path.append(str(pathlib.Path(__file__).parents[2] / 'chainerx' / 'onnx'))
@@ -340,6 +341,20 @@ def test_constants_of_a_model_are_no_parameters():
     link = L.ONNXFunction(make(nodes, [info('x', [3, 2])], [info('y', [3, 2])], weights))
     assert [*link.names] == ['w']
     assert link(np.zeros((3, 2), 'f')).array.tolist() == [[1, 1]] * 3
+
+
+def test_other_outputs(net, path):
+    with chainer.using_config('train', False):
+        expected = F.tanh(net.bn(net.c(X))).array
+    (tanh,) = [n.output[0] for n in onnx.load(path).graph.node if n.op_type == 'Tanh']
+    link = L.ONNXFunction(path, outputs=[tanh])
+    assert 'param_l_W' not in link.names
+    np.testing.assert_array_equal(link(X).array, expected)
+    double(link)
+    again = pickle.loads(pickle.dumps(link))
+    np.testing.assert_array_equal(again(X).array, link(X).array)
+    with pytest.raises(ValueError, match='outputs has "other", but no node'):
+        L.ONNXFunction(path, outputs=['other'])
 
 
 def test_models_that_can_not_be_read(tmp_path):

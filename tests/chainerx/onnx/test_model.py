@@ -266,6 +266,47 @@ def test_an_input_with_a_default():
     assert [*model.parameters] == ['w']
 
 
+def test_other_outputs():
+    x = np.random.default_rng(0).standard_normal((5, 2, 3)).astype('f')
+    model = load(digits(), outputs=['a'])
+    assert model.outputs == [('a', None, None, True)]
+    assert [*model.parameters] == ['w1', 'b1']
+    p = {name: chainerx.to_numpy(v) for name, v in model.parameters.items()}
+    expected = np.maximum(x.reshape(5, 6) @ p['w1'].T + p['b1'], 0)
+    np.testing.assert_allclose(chainerx.to_numpy(model(x)), expected, rtol=1e-5, atol=1e-6)
+    y, a, flat = load(digits(), outputs=('y', 'a', 'flat'))(x)
+    np.testing.assert_array_equal(chainerx.to_numpy(a), chainerx.to_numpy(model(x)))
+    np.testing.assert_array_equal(chainerx.to_numpy(flat), x.reshape(5, 6))
+    np.testing.assert_array_equal(chainerx.to_numpy(y), chainerx.to_numpy(load(digits())(x)))
+
+
+def test_other_outputs_of_control_flow():
+    """Graphs within need values, too; inputs that nothing needs are gone."""
+    model = load(branches(), outputs=['a'])
+    assert [i.name for i in model.inputs] == ['x', 'flag']
+    assert [*model.parameters] == ['one']
+    x = np.array([2, 3], 'f')
+    assert chainerx.to_numpy(model(x, np.array(True))).tolist() == [3, 4]
+    assert chainerx.to_numpy(model(x, np.array(False))).tolist() == [4, 6]
+    assert load(branches(), outputs=['x'])(x).tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ('outputs', 'error', 'message'),
+    [
+        (['z'], ValueError, 'outputs has "z", but no node, input or initializer'),
+        ([''], ValueError, 'outputs has "", but'),
+        (['a', 'a'], ValueError, 'outputs has "a" twice'),
+        ([], ValueError, 'outputs is empty'),
+        ('a', TypeError, "outputs is the str 'a'"),
+        ([1], TypeError, 'outputs has 1, expected a str'),
+    ],
+)
+def test_wrong_outputs(outputs, error, message):
+    with pytest.raises(error, match=message):
+        load(digits(), outputs=outputs)
+
+
 def test_inputs_with_defaults_come_last():
     inputs = [info('w', [2]), info('x', [2])]
     nodes = [node('Sub', ['x', 'w'], ['y'])]

@@ -135,15 +135,21 @@ PyObject* NewModel(PyTypeObject* type, PyObject* args, PyObject*) {
         PyObject* source;
         PyObject* folder;
         PyObject* device;
-        if (!PyArg_ParseTuple(args, "OUO", &source, &folder, &device)) throw PythonError{};
+        PyObject* names;
+        if (!PyArg_ParseTuple(args, "OUOO!", &source, &folder, &device, &PyList_Type, &names)) {
+            throw PythonError{};
+        }
         Device& target = DeviceOf(device);
+        std::vector<std::string> outputs;
+        const Items items{names};
+        for (Py_ssize_t i = 0; i < items.size(); ++i) outputs.push_back(FromStr(items[i]));
         std::optional<Model> model;
         if (PyBytes_Check(source)) {
             const std::string_view bytes{PyBytes_AS_STRING(source),
                                          static_cast<size_t>(PyBytes_GET_SIZE(source))};
-            model = Model::FromBytes(bytes, FromStr(folder), target);
+            model = Model::FromBytes(bytes, FromStr(folder), target, outputs);
         } else {
-            model = Model::Load(FromStr(source), target);
+            model = Model::Load(FromStr(source), target, outputs);
         }
         return FromModel(type, std::move(*model));
     });

@@ -29,14 +29,17 @@ if tp.TYPE_CHECKING:
 class _Graph:
     """The nodes of a model, and constants that are not trained. Copies of a link share it."""
 
-    def __init__(self, source: Source, model: Model | None = None) -> None:
+    def __init__(
+        self, source: Source, values: list[str] | None = None, model: Model | None = None
+    ) -> None:
         self._source = source if isinstance(source, bytes) else os.path.abspath(source)
         self._state = self._state_of_file()
+        self._values = values
         # Not imported with chainer: few programs run models of ONNX.
         from chainerx import onnx
 
         native = chainerx.get_device('native:0')
-        model = onnx.load(source, native) if model is None else model
+        model = onnx.load(source, native, values) if model is None else model
         self.inputs: list[ValueInfo] = model.inputs
         self.outputs: list[ValueInfo] = model.outputs
         self._order = [row[0] for row in model._model.inputs]
@@ -80,16 +83,16 @@ class _Graph:
     def __deepcopy__(self, memo: dict[int, object]) -> _Graph:
         return self
 
-    def __reduce__(self) -> tuple[type[_Graph], tuple[bytes]]:
+    def __reduce__(self) -> tuple[type[_Graph], tuple[bytes, list[str] | None]]:
         if isinstance(self._source, bytes):
-            return _Graph, (self._source,)
+            return _Graph, (self._source, self._values)
         if self._state_of_file() != self._state:
             raise ValueError(
                 f'ONNXFunction: {self._source!r} has changed since it was read, so the link cannot '
                 'be pickled'
             )
         with open(self._source, 'rb') as file:
-            return _Graph, (file.read(),)
+            return _Graph, (file.read(), self._values)
 
 
 class ONNXModel(BuiltinFunction):
@@ -140,27 +143,29 @@ class ONNXFunction(Link):
 
     Args:
         source (path or bytes): The file, or what is in it.
+        outputs (sequence of str): Names of values in the graph to return in place of its outputs,
+            such as those before the last layer. What they do not depend on is left out.
 
     Attributes:
         names (dict of str to str): The attribute of each float initializer.
 
     Raises:
-        ValueError: If the file is no model, or contradicts itself.
+        ValueError: If the file is no model, contradicts itself, or lacks a name in ``outputs``.
         NotImplementedError: If operators, versions of them or element types are not supported.
         OSError: If the file can't be read.
     """
 
     names: dict[str, str]
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, outputs: c.Sequence[str] | None = None) -> None:
         super().__init__()
         from chainerx import onnx
 
         if isinstance(source, (bytearray, memoryview)):
             source = bytes(source)
-        model = onnx.load(source, 'native:0')
+        model = onnx.load(source, 'native:0', outputs)
         self.names = {}
-        self._graph = _Graph(source, model)
+        self._graph = _Graph(source, None if outputs is None else [*outputs], model)
         are_statistics = model._model.statistics()
         self._places: tuple[int, ...] = tuple(i for i, s in enumerate(are_statistics) if s)
         for (name, array), is_statistic in zip(

@@ -46,6 +46,14 @@ def test_a_model_in_a_model(path, kind, opset):
     assert 'param_1_param_0_W' in [t.name for t in proto.graph.initializer]
 
 
+def test_a_part_of_a_model(path):
+    (relu,) = [n.output[0] for n in onnx.load(path).graph.node if n.op_type == 'Relu']
+    link = L.ONNXFunction(path, outputs=[relu])
+    proto = check(chainer.Sequential(link, L.Linear(4, 2)), X, opset_version=17)
+    assert [n.op_type for n in proto.graph.node] == ['Gemm', 'Relu', 'Gemm']
+    assert len(proto.graph.initializer) == 4
+
+
 def test_one_file_twice(path):
     link = L.ONNXFunction(path)
     check(lambda x: link(x) + link(x * 2) - L.ONNXFunction(path)(-x), X)

@@ -23,19 +23,21 @@ def onnx_model(g: Conversion) -> tuple[str, ...]:
     parameters = g.x[len(given) :]
     for place, array in zip(f.places, f.statistics, strict=True):
         parameters.insert(place, g.value_of(array, 'statistic'))
-    keys = chainerx_onnx.load(source, 'native:0').parameters
+    keys = chainerx_onnx.load(source, 'native:0', f.graph._values).parameters
     names.known |= dict(zip(keys, parameters, strict=True))
     graph = _read(g, source).graph
+    outputs = f.graph._values or [y.name for y in graph.output]
+    nodes, needed = _needed(graph, outputs)
     for tensor in graph.initializer:
-        if tensor.name not in names.known:
+        if tensor.name in needed and tensor.name not in names.known:
             array = numpy_helper.to_array(tensor)
             names.known[tensor.name] = g.const(array, tensor.name)
-    for node in graph.node:
+    for node in nodes:
         if not g.context.train:
             _stop_training(node)
         names.rename(node)
         g.add(node)
-    return tuple(names.of(y.name) for y in graph.output)
+    return tuple(map(names.of, outputs))
 
 
 def _read(g: Conversion, source: tp.Any) -> onnx.ModelProto:
@@ -56,6 +58,23 @@ def _read(g: Conversion, source: tp.Any) -> onnx.ModelProto:
             f'{g.label}: the file has opset {version}, which the package onnx cannot convert to '
             f'{g.opset} ({e}); opset_version={version} needs no conversion'
         ) from e
+
+
+def _needed(graph: onnx.GraphProto, outputs: list[str]) -> tuple[list[onnx.NodeProto], set[str]]:
+    """The nodes that values depend on, in their order, and the names of all that they read."""
+    needed, nodes = set(outputs), []
+    for node in reversed(graph.node):
+        if not needed.isdisjoint(node.output):
+            nodes.append(node)
+            needed.update(_read_by(node))
+    return nodes[::-1], needed
+
+
+def _read_by(node: onnx.NodeProto) -> set[str]:
+    """All that a node reads; by graphs inside of it, too, with values of theirs."""
+    inner = (n for a in node.attribute for n in a.g.node)
+    ends = (y.name for a in node.attribute for y in a.g.output)
+    return {*node.input, *ends}.union(*map(_read_by, inner))
 
 
 def _stop_training(node: onnx.NodeProto) -> None:

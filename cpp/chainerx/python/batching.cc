@@ -27,6 +27,7 @@ PyObject* g_batched = nullptr;  // the class Batched
 PyObject* g_call = nullptr;     // (kind, name, self, args, kwargs) -> result
 PyObject* g_draw = nullptr;     // (kind, name, self, args, kwargs) -> result, or NotImplemented
 PyObject* g_at = nullptr;       // (x, index) -> x.at[index]
+PyObject* g_write = nullptr;    // (op, value): raises the error of a write to an array
 
 // Whether the object is a batch, or a list or tuple that holds one.
 bool HasBatch(PyObject* o, int depth = 0) {
@@ -115,10 +116,7 @@ Ref FailOrBatchAt(const char* op, const Array& x, PyObject* index, PyObject* giv
 
 void CheckNotBatch(const char* op, PyObject* value) {
     if (g_batched == nullptr || !HasBatch(value)) return;
-    throw ChainerxError{
-        "vmap: ", op,
-        " would write other values for each example into an array that is the same for all of "
-        "them; compute a new one, or write to a copy that is a batch"};
+    Check(PyObject_CallFunction(g_write, "sO", op, value));
 }
 
 void FailOrBatchWrite(const char* op, PyObject* index, PyObject* value) noexcept {
@@ -162,14 +160,16 @@ void InitBatching(PyObject* module) {
         "    list of tuple: The kind that calls report, and the name.");
     m.def(
         "_set_batching",
-        [](nb::handle batched, nb::handle call, nb::handle draw, nb::handle at) {
+        [](nb::handle batched, nb::handle call, nb::handle draw, nb::handle at, nb::handle write) {
             g_batched = Py_NewRef(batched.ptr());  // never released
             g_call = Py_NewRef(call.ptr());
             g_draw = Py_NewRef(draw.ptr());
             g_at = Py_NewRef(at.ptr());
+            g_write = Py_NewRef(write.ptr());
         },
-        nb::arg("batched"), nb::arg("call"), nb::arg("draw"), nb::arg("at"),
-        "Sets the class of batches, and the function that is called with them; for chainerx.func.");
+        nb::arg("batched"), nb::arg("call"), nb::arg("draw"), nb::arg("at"), nb::arg("write"),
+        "Sets the class of batches, and the functions that are called with them; for "
+        "chainerx.func.");
     m.def(
         "_count_vmaps", [](int change) { g_live_vmaps += change; }, nb::arg("change"),
         "Says that a vmap has begun, or ended; for chainerx.func.");

@@ -434,9 +434,9 @@ def _elementwise_bindings() -> list[tuple[builtins.int, str]]:
         list of tuple: The kind that calls report, and the name.
     """
 
-def _set_batching(batched: object, call: object, draw: object, at: object) -> None:
+def _set_batching(batched: object, call: object, draw: object, at: object, write: object) -> None:
     """
-    Sets the class of batches, and the function that is called with them; for chainerx.func.
+    Sets the class of batches, and the functions that are called with them; for chainerx.func.
     """
 
 def _count_vmaps(change: builtins.int) -> None:

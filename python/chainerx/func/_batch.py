@@ -21,6 +21,34 @@ if tp.TYPE_CHECKING:
     from chainerx._typing import Argument, Index, Operand, Routine, Tree
 
 
+class Observer:
+    """Sees each call with batches of a level, in the place of batching rules.
+
+    The level has one example; `chainerx.onnx.export` finds in this way what a function does.
+    """
+
+    #: What errors call it.
+    name = ''
+    #: What they call a batch.
+    what = ''
+
+    def call(self, name: str, function: Routine, args: Argument, kwargs: Argument) -> tp.Any:
+        """Calls a routine; an array among the results is a batch of the level."""
+        raise NotImplementedError
+
+    def write(self, x: Batched, name: str, function: Routine, other: Operand) -> None:
+        """Runs an operator such as ``+=``, that of a routine, which writes to a batch."""
+        raise NotImplementedError
+
+    def shape(self, x: Batched) -> tuple[int, ...]:
+        """The shape that the function sees."""
+        raise NotImplementedError
+
+    def refuse(self, what: str, instead: str) -> tp.NoReturn:
+        """Raises the error of a value that a function asks for."""
+        raise NotImplementedError
+
+
 class Level:
     """One vmap that is running.
 
@@ -28,14 +56,22 @@ class Level:
     is `uniform`: examples are all equal, and their values are known.
     """
 
-    __slots__ = ('active', 'afterwards', 'number', 'randomness', 'size', 'uniform')
+    __slots__ = ('active', 'afterwards', 'number', 'observer', 'randomness', 'size', 'uniform')
 
-    def __init__(self, number: int, size: int, randomness: str, uniform: bool) -> None:
+    def __init__(
+        self,
+        number: int,
+        size: int,
+        randomness: str,
+        uniform: bool,
+        observer: Observer | None = None,
+    ) -> None:
         self.number = number
         self.size = size
         self.randomness = randomness
         self.uniform = uniform
         self.active = True
+        self.observer = observer
         self.afterwards: list[c.Callable[[], object]] = []  # run once the function has returned
 
 
@@ -47,7 +83,9 @@ class _State(threading.local):
 state = _State()
 
 
-def _refuse(what: str, instead: str) -> tp.NoReturn:
+def _refuse(x: Batched, what: str, instead: str) -> tp.NoReturn:
+    if x.level.observer is not None:
+        x.level.observer.refuse(what, instead)
     raise TypeError(
         f'vmap: {what} of a batch is not known while the function runs, as each example has its '
         f'own; {instead}'
@@ -60,11 +98,12 @@ _CONTROL = 'use chainerx.where in the place of Python control flow'
 class Batched:
     """Represents an array for each example; looks like the array of one example."""
 
-    __slots__ = ('__weakref__', 'array', 'level')
+    __slots__ = ('__weakref__', 'array', 'level', 'note')
 
     def __init__(self, array: Operand, level: Level) -> None:
         self.array = array
         self.level = level
+        self.note: tp.Any = None  # an observer's
 
     # isinstance(x, chainerx.ndarray) holds, as for an example.
     @property  # type: ignore[misc]
@@ -73,6 +112,8 @@ class Batched:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        if self.level.observer is not None:
+            return self.level.observer.shape(self)
         return tuple(self.array.shape[1:])
 
     @property
@@ -120,6 +161,8 @@ class Batched:
         x = example(self)
         if x is not self:
             return repr(x)
+        if (observer := self.level.observer) is not None:
+            return f'<{observer.what} of shape {tuple(self.array.shape[1:])}, dtype {self.dtype}>'
         return (
             f'<batch of {self.level.size} arrays of shape {self.shape}, dtype {self.dtype}, '
             f'at level {self.level.number} of vmap>'
@@ -128,31 +171,33 @@ class Batched:
     # Routines call these, too, before they detect batches: they must raise, or derivatives are
     # lost.
     def __bool__(self) -> bool:
-        _refuse('the truth value', _CONTROL)
+        _refuse(self, 'the truth value', _CONTROL)
 
     def __int__(self) -> int:
-        _refuse('the integer', _CONTROL)
+        _refuse(self, 'the integer', _CONTROL)
 
     def __index__(self) -> int:
-        _refuse('the integer', 'index with the batch itself, as in x[i] or chainerx.take(x, i)')
+        _refuse(
+            self, 'the integer', 'index with the batch itself, as in x[i] or chainerx.take(x, i)'
+        )
 
     def __float__(self) -> float:
-        _refuse('the number', _CONTROL)
+        _refuse(self, 'the number', _CONTROL)
 
     def __complex__(self) -> complex:
-        _refuse('the number', _CONTROL)
+        _refuse(self, 'the number', _CONTROL)
 
     def __contains__(self, value: Operand) -> bool:
-        _refuse('what is in it', _CONTROL)
+        _refuse(self, 'what is in it', _CONTROL)
 
     def __array__(self, *_: object, **__: object) -> Operand:
-        _refuse('the NumPy array', 'compute with chainerx')
+        _refuse(self, 'the NumPy array', 'compute with chainerx')
 
     def _known(self, what: str, instead: str) -> Operand:
         """The array of one example, if all are equal; raises otherwise."""
         x = example(self)
         if x is self:
-            _refuse(what, instead)
+            _refuse(self, what, instead)
         return x
 
     def __format__(self, spec: str) -> str:
@@ -167,12 +212,14 @@ class Batched:
         return self._known('the list', _CONTROL).tolist()
 
     def __reduce__(self) -> Operand:
-        _refuse('a copy outside', 'return it from the function')
+        _refuse(self, 'a copy outside', 'return it from the function')
 
     __hash__ = None  # type: ignore[assignment]
 
     def __getattr__(self, name: str) -> Operand:
         if hasattr(chainerx.ndarray, name) and not name.startswith('__'):
+            if self.level.observer is not None:
+                _refuse(self, f'the attribute {name}', 'it is no routine')
             raise chainerx.ChainerxError(
                 f'vmap: ndarray.{name} is not there for a batch; grad, vjp and jvp take '
                 'derivatives of functions inside of vmap'
@@ -258,6 +305,8 @@ def call(name: str, function: Routine, args: Argument, kwargs: Argument) -> Oper
     level = innermost(*args, *kwargs.values()) if kwargs else innermost(*args)
     if level is None:
         return function(*args, **kwargs)
+    if level.observer is not None:
+        return level.observer.call(name, function, args, kwargs)
     batching = RULES.get(name)
     if batching is None:
         return WITHOUT_RULE[0](name, level, function, args, kwargs)
@@ -393,6 +442,10 @@ def _draw(kind: int, name: str, generator: object, args: Argument, kwargs: Argum
     function = getattr(generator, name) if generator is not None else _find(kind, name)[1]
     level = levels.pop()  # draws by the rule belong to the outer levels
     try:
+        if level.observer is not None:
+            level.observer.refuse(
+                f'what {full} draws', 'draw outside of the function, and give it as an argument'
+            )
         if level.randomness == 'error':
             raise chainerx.ChainerxError(
                 f'vmap: {full} draws random numbers; say randomness="different" for other ones in '
@@ -414,10 +467,24 @@ def is_batch(x: Operand, level: Level) -> bool:
 def need_batch(op: str, x: Operand, level: Level) -> None:
     """Raises if the array that is written to is the same for all examples."""
     if not is_batch(x, level):
+        raise chainerx.ChainerxError(_WRITE.format(op))
+
+
+_WRITE = (
+    'vmap: {} would write other values for each example into an array that is the same for all of '
+    'them; compute a new one, or write to a copy that is a batch'
+)
+
+
+def _refuse_write(op: str, value: Operand) -> tp.NoReturn:
+    level = innermost(value)
+    if level is not None and level.observer is not None:
+        what = level.observer.what
         raise chainerx.ChainerxError(
-            f'vmap: {op} would write other values for each example into an array that is the '
-            'same for all of them; compute a new one, or write to a copy that is a batch'
+            f'{level.observer.name}: {op} would write a {what} into an array that does not depend '
+            'on them; compute a new one, as chainerx.concatenate and x.at[index].set(value) do'
         )
+    raise chainerx.ChainerxError(_WRITE.format(op))
 
 
 def example(x: Operand) -> Operand:
@@ -468,6 +535,14 @@ def lift(x: Operand, level: Level, ndim: int) -> Operand:
 def active_levels() -> list[Level]:
     """The vmaps that this thread is in, the outermost first."""
     return list(state.levels)
+
+
+def observer() -> Observer | None:
+    """The innermost observer of what this thread does."""
+    for level in reversed(state.levels):
+        if level.observer is not None:
+            return level.observer
+    return None
 
 
 class at_levels:
@@ -540,4 +615,4 @@ def _at(x: Operand, index: Index) -> Operand:
     return AT[0](x, index)
 
 
-_core._set_batching(Batched, _call, _draw, _at)
+_core._set_batching(Batched, _call, _draw, _at, _refuse_write)

@@ -43,6 +43,10 @@ class Split:
         self.op = op
         self.args = args
         self.levels: list[Level] = _batch.active_levels()
+        if (observer := _batch.observer()) is not None:
+            observer.refuse(
+                f'what {op} computes', 'derivatives are no routines; call the function itself'
+            )
         self.single = not isinstance(argnums, (tuple, list))
         self.structures: list[_tree.Structure] = []
         self.leaves: list[Operand] = []

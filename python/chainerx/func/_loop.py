@@ -186,7 +186,9 @@ def each(name: str, level: Level, function: Routine, args: Argument, kwargs: Arg
 
 def _if_batches(name: str, function: Routine, args: Argument, kwargs: Argument) -> Tree:
     level = _batch.innermost(*args, *kwargs.values())
-    return NotImplemented if level is None else call(name, level, function, args, kwargs)
+    if level is None or level.observer is not None:  # an observer sees what it is made of
+        return NotImplemented
+    return call(name, level, function, args, kwargs)
 
 
 _batch.WITHOUT_RULE[:] = [call]

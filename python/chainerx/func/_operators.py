@@ -70,13 +70,16 @@ def _binary(name: str, reflected: bool) -> Routine:
     return method
 
 
-def _in_place(name: str) -> Routine:
+def _in_place(name: str, routine: str) -> Routine:
     function = getattr(operator, name)
 
     def method(self: Batched, other: Operand) -> Operand:
         if not _is_operand(other):
             return NotImplemented
         level = _batch.innermost(self, other)
+        if self.level.observer is not None and level is self.level:
+            self.level.observer.write(self, routine, function, other)
+            return self
         if level is not self.level:
             raise chainerx.ChainerxError(
                 f'vmap: {name} would write other values for each example of a vmap into an array '
@@ -189,7 +192,7 @@ def _attach() -> None:
         methods[f'__{op}__'] = _binary(name, False)
         methods[f'__r{op}__'] = _binary(name, True)
         if op not in ('pow', 'matmul'):
-            methods[f'__i{op}__'] = _in_place(f'i{op}')
+            methods[f'__i{op}__'] = _in_place(f'i{op}', name)
     for op, name in _COMPARE.items():
         methods[f'__{op}__'] = _binary(name, False)
     for op, name in _UNARY.items():

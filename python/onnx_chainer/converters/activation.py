@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import typing as tp
+
+from chainerx.onnx import _compositions as compositions
 
 from onnx_chainer.converters._registry import Conversion, converts, same
 
@@ -66,26 +67,13 @@ def log_softmax(g: Conversion) -> str:
 
 @converts('GELU')
 def gelu(g: Conversion) -> str:
-    x = g.x[0]
     is_tanh = str(g.func.approximate) == 'tanh' or g.func.approximate is True
-    if g.opset >= 20:
-        return g.op('Gelu', [x], approximate='tanh' if is_tanh else 'none')
-    half = g.op('Mul', [x, g.like(0.5)])
-    if is_tanh:
-        cube = g.op('Mul', [g.op('Mul', [x, x]), x])
-        inner = g.op('Add', [x, g.op('Mul', [cube, g.like(0.044715)])])
-        grown = g.op('Tanh', [g.op('Mul', [inner, g.like(math.sqrt(2 / math.pi))])])
-    else:
-        g.need(9, 'Erf')
-        grown = g.op('Erf', [g.op('Mul', [x, g.like(math.sqrt(0.5))])])
-    return g.op('Mul', [half, g.op('Add', [grown, g.like(1)])])
+    return compositions.gelu(g, g.x[0], g.dtype(0), is_tanh)
 
 
 @converts('Mish')
 def mish(g: Conversion) -> str:
-    if g.opset >= 18:
-        return g.op('Mish', g.x)
-    return g.op('Mul', [g.x[0], g.op('Tanh', [g.op('Softplus', g.x)])])
+    return compositions.mish(g, g.x[0])
 
 
 @converts('SiLU')

@@ -7,6 +7,7 @@ import math
 import typing as tp
 
 import numpy as np
+from chainerx.onnx import _compositions as compositions
 
 from onnx_chainer.converters._registry import Conversion, converts, same
 
@@ -111,40 +112,22 @@ def log10(g: Conversion) -> str:
 
 @converts('Log1p')
 def log1p(g: Conversion) -> str:
-    # log(u) x / (u - 1) for u = 1 + x, which has the rounding error of u in both.
-    x = g.x[0]
-    u = g.op('Add', [x, g.like(1)])
-    near = g.op('Sub', [u, g.like(1)])
-    is_tiny = g.op('Not', [g.cast(near, bool)])
-    ratio = g.op('Div', [x, g.where(is_tiny, g.like(1), near)])
-    return g.where(is_tiny, x, g.op('Mul', [g.op('Log', [u]), ratio]))
+    return compositions.log1p(g, g.x[0], g.dtype(0))
 
 
 @converts('Expm1')
 def expm1(g: Conversion) -> str:
-    # 2 sinh(x / 2) exp(x / 2) loses nothing near 0.
-    g.need(9, 'Sinh')
-    half = g.op('Mul', [g.x[0], g.like(0.5)])
-    twice = g.op('Mul', [g.op('Sinh', [half]), g.like(2)])
-    return g.op('Mul', [twice, g.op('Exp', [half])])
-
-
-def _exp_pair(g: Conversion) -> tuple[str, str]:
-    return g.op('Exp', g.x), g.op('Exp', [g.op('Neg', g.x)])
+    return compositions.expm1(g, g.x[0], g.dtype(0))
 
 
 @converts('Cosh')
 def cosh(g: Conversion) -> str:
-    if g.opset >= 9:
-        return g.op('Cosh', g.x)
-    return g.op('Mul', [g.op('Add', _exp_pair(g)), g.like(0.5)])
+    return compositions.cosh(g, g.x[0], g.dtype(0))
 
 
 @converts('Sinh')
 def sinh(g: Conversion) -> str:
-    if g.opset >= 9:
-        return g.op('Sinh', g.x)
-    return g.op('Mul', [g.op('Sub', _exp_pair(g)), g.like(0.5)])
+    return compositions.sinh(g, g.x[0], g.dtype(0))
 
 
 @converts('Fmod')
@@ -166,34 +149,19 @@ def neg(g: Conversion) -> str:
     return g.op('Neg', g.x)
 
 
-def _floor_divided(g: Conversion, a: str, b: str) -> str:
-    quotient = g.op('Div', [a, b])
-    if np.issubdtype(g.dtype(0), np.floating):
-        return g.op('Floor', [quotient])
-    if g.dtype(0).kind == 'u':
-        return quotient
-    g.need(9, 'Less of integers')
-    # Integers are divided towards 0; a rest with the sign that b has not is one less.
-    rest = g.op('Sub', [a, g.op('Mul', [quotient, b])])
-    zero = g.like(0)
-    is_other = g.op('Xor', [g.op('Less', [rest, zero]), g.op('Less', [b, zero])])
-    has_rest = g.op('Not', [g.op('Equal', [rest, zero])])
-    return g.op('Sub', [quotient, g.cast(g.op('And', [has_rest, is_other]), g.dtype(0))])
-
-
 @converts('_FloorDivide')
 def floor_divide(g: Conversion) -> str:
-    return _floor_divided(g, *g.x)
+    return compositions.floor_divided(g, g.x[0], g.x[1], g.dtype(0))
 
 
 @converts('_FloorDivideConstant')
 def floor_divide_constant(g: Conversion) -> str:
-    return _floor_divided(g, g.x[0], g.like(g.func.value))
+    return compositions.floor_divided(g, g.x[0], g.like(g.func.value), g.dtype(0))
 
 
 @converts('_FloorDivideFromConstant')
 def floor_divide_from_constant(g: Conversion) -> str:
-    return _floor_divided(g, g.like(g.func.value), g.x[0])
+    return compositions.floor_divided(g, g.like(g.func.value), g.x[0], g.dtype(0))
 
 
 @converts('Clip')

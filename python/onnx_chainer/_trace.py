@@ -294,7 +294,7 @@ def memory_of(array: tp.Any) -> tp.Any:
     if isinstance(array, np.ndarray):
         place = array.ctypes.data
     elif isinstance(array, chainerx.ndarray):
-        place = array.data_ptr
+        place = array.data_ptr + array.offset
     elif (memory := getattr(array, 'data', None)) is not None and hasattr(memory, 'ptr'):
         place = memory.ptr  # CuPy's
     else:

@@ -24,7 +24,8 @@ if tp.TYPE_CHECKING:
 class Observer:
     """Sees each call with batches of a level, in the place of batching rules.
 
-    The level has one example; `chainerx.onnx.export` finds in this way what a function does.
+    Batches of the level have one example each, and no axis for it. `chainerx.onnx.export` finds in
+    this way what a function does.
     """
 
     #: What errors call it.
@@ -118,7 +119,7 @@ class Batched:
 
     @property
     def ndim(self) -> int:
-        return int(self.array.ndim) - 1
+        return int(self.array.ndim) - (self.level.observer is None)
 
     @property
     def size(self) -> int:
@@ -162,7 +163,7 @@ class Batched:
         if x is not self:
             return repr(x)
         if (observer := self.level.observer) is not None:
-            return f'<{observer.what} of shape {tuple(self.array.shape[1:])}, dtype {self.dtype}>'
+            return f'<{observer.what} of shape {tuple(self.array.shape)}, dtype {self.dtype}>'
         return (
             f'<batch of {self.level.size} arrays of shape {self.shape}, dtype {self.dtype}, '
             f'at level {self.level.number} of vmap>'
@@ -343,7 +344,8 @@ def of_example(
 def pick(x: Operand, level: Level, i: int, copy: bool = False) -> Operand:
     """The arguments of one example; with `copy`, as copies that a call may write to."""
     if is_batch(x, level):
-        return x.array[i].copy() if copy else x.array[i]
+        y = x.array if level.observer is not None else x.array[i]
+        return y.copy() if copy else y
     if copy and is_array(x):
         return x.copy()
     if type(x) in (list, tuple):

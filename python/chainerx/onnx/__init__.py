@@ -1,6 +1,6 @@
-"""Models of ONNX: read, run on any device, and differentiated.
+"""Models of ONNX: read, run on any device, and differentiated; functions written as models.
 
-Needs no other package; only :mod:`chainerx.onnx.backend` needs ``onnx``.
+Needs no other package; only :func:`export` and :mod:`chainerx.onnx.backend` need ``onnx``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import chainerx
 from chainerx import _onnx
 
 if tp.TYPE_CHECKING:
+    import onnx
+
     from chainerx._core import Device, DeviceLike, ndarray
     from chainerx.onnx import backend as backend
 
@@ -188,6 +190,82 @@ def load(
     with open(path, 'rb'):  # for the right OSError
         pass
     return Model(_onnx.Model(os.fsdecode(path), '', target, names))
+
+
+def export(
+    function: tp.Callable[..., tp.Any],
+    args: tp.Any,
+    filename: str | os.PathLike[str] | None = None,
+    *,
+    opset_version: int | None = 17,
+    input_names: tp.Sequence[str] | str | None = None,
+    output_names: tp.Sequence[str] | str | None = None,
+    input_shapes: tp.Any = None,
+    names: dict[str, tp.Any] | None = None,
+    parameters: tp.Any = (),
+    graph_name: str = 'function',
+    save_text: bool = False,
+) -> onnx.ModelProto:
+    """Calls a function of arrays once, and writes the routines that it called as a model.
+
+    Arrays that the function uses besides its arguments become tensors of the model, each once. They
+    are called as the variables that hold them: those that a closure, a global variable or an
+    attribute of the function's object refers to.
+
+    Args:
+        function (callable): Takes and returns arrays, or trees of them. What it does may not hang
+            on the values of arrays, as ``if x > 0`` does; it must have no effects.
+        args (ndarray, tuple, list or dict): Its arguments; of a dict, by keyword. Each is an array,
+            or a tree of them; NumPy's arrays are possible.
+        filename (str): Where to write the model, if anywhere; above 2 GB the tensors go to a file
+            beside it, with ``.data`` behind the name.
+        opset_version (int): The version of the operators, from 7 on.
+        input_names (list of str): Names of the inputs. Default: those of the parameters of the
+            function.
+        output_names (list of str): Names of the outputs. Default: the keys of a dict, or
+            ``output``, ``output_0``.
+        input_shapes (tuple, list or dict): Shapes of the inputs for the model, in which a str is
+            the name of an axis of any length, and None an axis without a name. The function is
+            called once more, with other lengths, and must do the same.
+        names (dict): Names of further arrays, or of trees of them, for tensors.
+        parameters (int, str or tuple): Positions or names of arguments that become tensors of the
+            model instead of inputs.
+        graph_name (str): The name of the graph.
+        save_text (bool): Whether a text of the model is written as well, as ``.txt``.
+
+    Returns:
+        onnx.ModelProto: The model, checked.
+
+    Raises:
+        ImportError: If the package ``onnx`` is not installed.
+        ValueError: If a routine has no operators in ONNX, or none in this version; the message has
+            the line. If names or shapes do not fit, or lengths of open axes are used in a way that
+            the graph can't follow.
+        TypeError: If the function asks for values, as ``if``, ``float`` and `to_numpy` do, draws
+            random numbers or computes derivatives; if an argument is no array.
+        ChainerxError: If it writes to an array that is no argument.
+    """
+    try:
+        from chainerx.onnx import _export
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition('.')[0] != 'onnx':
+            raise
+        raise ImportError(
+            'chainerx.onnx.export needs the package onnx: pip install "chainerx[onnx]"'
+        ) from error
+    return _export.export(
+        function,
+        args,
+        filename,
+        opset_version=opset_version,
+        input_names=input_names,
+        output_names=output_names,
+        input_shapes=input_shapes,
+        names=names,
+        parameters=parameters,
+        graph_name=graph_name,
+        save_text=save_text,
+    )
 
 
 def __getattr__(name: str) -> tp.Any:

@@ -12,9 +12,15 @@ import onnx
 SIZE_LIMIT: tp.Final = 2**31 - 2**24
 
 
+def check(proto: onnx.ModelProto) -> None:
+    """Raises if operators, or the shapes and types that they give, are not valid."""
+    if _size(proto) < SIZE_LIMIT:
+        onnx.checker.check_model(proto, full_check=True)
+
+
 def write(proto: onnx.ModelProto, filename: str, save_text: bool) -> None:
     """Checks a model, and writes it; one above 2 GB has its tensors in a file beside it."""
-    if sum(len(t.raw_data) for t in proto.graph.initializer) < SIZE_LIMIT:
+    if _size(proto) < SIZE_LIMIT:
         onnx.checker.check_model(proto)
         onnx.save_model(proto, filename)
     else:
@@ -30,3 +36,7 @@ def write(proto: onnx.ModelProto, filename: str, save_text: bool) -> None:
     if save_text:
         with open(f'{filename}.txt', 'w', encoding='utf-8') as f:
             f.write(onnx.printer.to_text(proto))
+
+
+def _size(proto: onnx.ModelProto) -> int:
+    return sum(len(t.raw_data) for t in proto.graph.initializer)

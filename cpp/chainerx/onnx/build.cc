@@ -114,14 +114,15 @@ class Builder {
         if (FindFunction(node) != nullptr) return;
         const auto opset = opsets.find(node.domain);
         const std::string domain = node.domain.empty() ? "ai.onnx" : node.domain;
+        std::string fault;
         if (opset == opsets.end()) {
-            unknown_.insert(
-                StrCat(node.op_type, ": the model imports no version of the domain ", domain));
+            fault = StrCat(node.op_type, ": the model imports no version of the domain ", domain);
         } else if (FindOperator(node.domain, node.op_type, opset->second) == nullptr) {
-            const std::string key =
-                StrCat(node.op_type, " of version ", opset->second, " of ", domain, ": ",
-                       SupportedOpsets(node.domain, node.op_type));
-            if (unknown_.insert(key).second) first_nodes_[key] = node.Describe();
+            fault = StrCat(node.op_type, " of version ", opset->second, " of ", domain, ": ",
+                           SupportedOpsets(node.domain, node.op_type));
+        }
+        if (!fault.empty() && unknown_.insert(fault).second) {
+            first_nodes_[fault] = node.Describe();
         }
     }
 

@@ -45,6 +45,28 @@ def _info(name: str, dtype: str | None, shape: tp.Any, required: bool) -> ValueI
     return ValueInfo(name, None if dtype is None else np.dtype(dtype), shape, required)
 
 
+def _as_array(value: tp.Any, info: ValueInfo) -> np.ndarray:
+    """Numbers, lists of them and the like, in the dtype of the input that they are for."""
+    expected = f'onnx: input "{info.name}" must be an array of {info.dtype}'
+    assert info.dtype is not None
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as e:
+        raise TypeError(f'{expected}, got {type(value).__name__}: {e}') from None
+    kinds = {'b': 0, 'u': 1, 'i': 1, 'f': 2}
+    kind = kinds.get(info.dtype.kind, 2)  # bfloat16 is a float
+    if kinds.get(array.dtype.kind, 2 if array.dtype == info.dtype else 3) > kind and array.size:
+        got = type(value).__name__ if array.dtype.kind not in kinds else array.dtype
+        raise chainerx.DtypeError(f'{expected}, got {got}')
+    result = array.astype(info.dtype)
+    if kind == 1 and not np.array_equal(result, array):
+        limits = np.iinfo(info.dtype)
+        raise chainerx.DtypeError(
+            f'{expected}, from {limits.min} to {limits.max}, got {array.min()} to {array.max()}'
+        )
+    return result
+
+
 class Model:
     """A model that :func:`load` has read. Called with arrays, it returns arrays.
 
@@ -116,7 +138,7 @@ class Model:
                 return [self._to_value(v, info) for v in value]
             return chainerx.asarray(value, device=self.device)
         if not isinstance(value, (np.ndarray, np.generic)):
-            value = np.asarray(value, info.dtype)
+            value = _as_array(value, info)
         return chainerx.asarray(value, device=self.device)
 
     def __call__(self, /, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
@@ -174,6 +196,7 @@ def load(
         NotImplementedError: If operators, versions of them or element types are not supported. All
             unknown operators are listed.
         OSError: If the file can't be read.
+        TypeError: If `source` is neither.
     """
     target = chainerx.get_default_device() if device is None else chainerx.get_device(device)
     if isinstance(outputs, str):
@@ -186,7 +209,12 @@ def load(
             raise TypeError(f'onnx: outputs has {name!r}, expected a str')
     if isinstance(source, (bytes, bytearray, memoryview)):
         return Model(_onnx.Model(bytes(source), '', target, names))
-    path = os.fspath(source)
+    try:
+        path = os.fspath(source)
+    except TypeError:
+        raise TypeError(
+            f'onnx: load takes a path or the bytes of a model, got {type(source).__name__}'
+        ) from None
     with open(path, 'rb'):  # for the right OSError
         pass
     return Model(_onnx.Model(os.fsdecode(path), '', target, names))

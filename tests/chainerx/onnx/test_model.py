@@ -328,7 +328,42 @@ def test_all_unknown_operators_are_listed():
     assert 'Nothing of version 17 of ai.onnx: no version of it is supported' in str(e.value)
     assert 'Gelu of version 17 of ai.onnx: it is supported from version 20 to 28' in str(e.value)
     assert '(node "second" (Gelu))' in str(e.value)
-    assert 'Other: the model imports no version of the domain own' in str(e.value)
+    assert 'Other: the model imports no version of the domain own (node "third"' in str(e.value)
+
+
+@pytest.mark.parametrize(
+    ('dtype', 'value', 'error', 'message'),
+    [
+        (TensorProto.FLOAT, 'abc', chainerx.DtypeError, 'array of float32, got str'),
+        (TensorProto.FLOAT, {'x': 1}, chainerx.DtypeError, 'array of float32, got dict'),
+        (TensorProto.FLOAT, [1, [2]], TypeError, 'array of float32, got list: .*inhomogeneous'),
+        (TensorProto.INT64, [1.5], chainerx.DtypeError, 'array of int64, got float64'),
+        (TensorProto.BOOL, [1, 0], chainerx.DtypeError, 'array of bool, got int64'),
+        (TensorProto.UINT8, [300, 2], chainerx.DtypeError, 'uint8, from 0 to 255, got 2 to 300'),
+        (TensorProto.UINT8, 2**70, chainerx.DtypeError, 'array of uint8, got int'),
+    ],
+)
+def test_values_that_are_no_arrays(dtype, value, error, message):
+    """None is changed silently on its way to the dtype of the input."""
+    model = load(
+        make([node('Identity', ['x'], ['y'])], [info('x', None, dtype)], [info('y', None)])
+    )
+    with pytest.raises(error, match=f'onnx: input "x" must be an .*{message}'):
+        model(value)
+
+
+def test_values_that_become_arrays():
+    for dtype, value in ((TensorProto.FLOAT, [1, 2]), (TensorProto.INT32, [True]),
+                         (TensorProto.BFLOAT16, 1.5), (TensorProto.UINT8, [])):  # fmt: skip
+        inputs = [info('x', None, dtype)]
+        y = load(make([node('Identity', ['x'], ['y'])], inputs, [info('y', None)]))(value)
+        assert y.dtype == chainerx.dtype(onnx.helper.tensor_dtype_to_np_dtype(dtype).name)
+        assert y.tolist() == value
+
+
+def test_sources_that_are_neither_path_nor_bytes():
+    with pytest.raises(TypeError, match='a path or the bytes of a model, got ModelProto'):
+        load(onnx.load_from_string(digits()))
 
 
 def one(op, inputs=('x',), **kwargs):

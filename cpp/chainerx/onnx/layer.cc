@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/onnx/activation.h"
 #include "chainerx/onnx/axes.h"
 #include "chainerx/onnx/operator.h"
 #include "chainerx/onnx/windows.h"
@@ -73,6 +75,23 @@ Array Conv(const Call& call) {
                 call.Int("group", 1));
 }
 
+// Inputs: as Conv's, and what is added before the activation.
+Array FusedConv(const Call& call) {
+    const Array y = Conv(call);
+    Activation f = DefaultActivation(call.String("activation", "affine"));
+    const std::vector<float> params = call.FloatList("activation_params");
+    if (!params.empty()) f.alpha = params[0];
+    if (params.size() > 1) f.beta = params[1];
+    return f(call.Has(3) ? y + call.X(3) : y);
+}
+
+Array FusedGemm(const Call& call) {
+    Activation f = DefaultActivation(call.String("activation", "affine"));
+    f.alpha = static_cast<float>(call.Float("activation_alpha", double{f.alpha}));
+    f.beta = static_cast<float>(call.Float("activation_beta", double{f.beta}));
+    return f(Gemm(call));
+}
+
 Array ConvTranspose(const Call& call) {
     const Array x = call.X(0);
     const Array w = call.X(1);
@@ -118,9 +137,14 @@ Array ConvTranspose(const Call& call) {
 }
 
 constexpr Operator kOperators[] = {
-    CX_OPERATOR_SINCE(Conv, 1), CX_OPERATOR_SINCE(ConvTranspose, 1),
-    CX_OPERATOR_SINCE(Det, 11), CX_OPERATOR_SINCE(Einsum, 12),
-    CX_OPERATOR_SINCE(Gemm, 6), CX_OPERATOR_SINCE(MatMul, 1),
+    CX_OPERATOR_SINCE(Conv, 1),
+    CX_OPERATOR_SINCE(ConvTranspose, 1),
+    CX_OPERATOR_SINCE(Det, 11),
+    CX_OPERATOR_SINCE(Einsum, 12),
+    CX_OPERATOR_SINCE(Gemm, 6),
+    CX_OPERATOR_SINCE(MatMul, 1),
+    {"FusedConv", 1, kNewestOpset, &Run<FusedConv>, true, kMicrosoft},
+    {"FusedGemm", 1, kNewestOpset, &Run<FusedGemm>, true, kMicrosoft},
 };
 
 }  // namespace

@@ -238,7 +238,7 @@ constexpr Operator kOperators[] = {
     {"Hardmax", 1, kNewestOpset, &Run<Normalize<HardmaxOf>>},
     CX_OPERATOR_SINCE(InstanceNormalization, 6),
     CX_OPERATOR_SINCE(LRN, 1),
-    CX_OPERATOR_SINCE(LayerNormalization, 17),
+    CX_OPERATOR_SINCE(LayerNormalization, 1),  // ONNX has it from 17 on, onnxruntime always
     {"LogSoftmax", 1, kNewestOpset, &Run<Normalize<LogSoftmax>>},
     CX_OPERATOR_SINCE(LpNormalization, 1),
     CX_OPERATOR_SINCE(MeanVarianceNormalization, 9),

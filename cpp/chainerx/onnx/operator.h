@@ -13,6 +13,7 @@ namespace chainerx::onnx {
 
 inline constexpr int64_t kNewestOpset = 28;  // of the domain ai.onnx
 inline constexpr int64_t kNewestIr = 14;
+inline constexpr const char* kMicrosoft = "com.microsoft";  // what onnxruntime adds
 
 struct Operator {
     const char* name;
@@ -60,6 +61,8 @@ std::span<const Operator> VisionOperators();
 std::span<const Operator> SignalOperators();
 std::span<const Operator> OptimizerOperators();
 std::span<const Operator> ConstantOperators();
+std::span<const Operator> FusedOperators();
+std::span<const Operator> FusedQuantizeOperators();
 
 // Returns null if there is no such operator of this version.
 const Operator* FindOperator(const std::string& domain, const std::string& name, int64_t opset);

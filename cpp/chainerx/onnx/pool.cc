@@ -6,6 +6,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/onnx/axes.h"
 #include "chainerx/onnx/operator.h"
+#include "chainerx/onnx/quantize.h"
 #include "chainerx/onnx/windows.h"
 #include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/where.h"
@@ -122,8 +123,7 @@ Values MaxPool(const Call& call) {
     return {y, place};
 }
 
-Array AveragePool(const Call& call) {
-    const Array x = call.X(0);
+Array AveragePoolOf(const Call& call, const Array& x) {
     const Windows w = ReadWindows(call, x.shape(), KernelShape(call, x.shape()));
     const bool counts_pads = call.Int("count_include_pad", 0) != 0;
     if (IsPlain(w)) {
@@ -148,6 +148,20 @@ Array AveragePool(const Call& call) {
         count = count + counts.At(i);
     }
     return sum / count;
+}
+
+Array AveragePool(const Call& call) { return AveragePoolOf(call, call.X(0)); }
+
+// Inputs: x and y, each with scale and zero point.
+Array QLinearAveragePool(const Call& call) {
+    if (call.Int("channels_last", 0) != 0) {
+        throw NotImplementedError{"attribute channels_last is not supported"};
+    }
+    const Array x = call.X(0);
+    const auto one = [&call](size_t i) { return ToFloat(Reshape(call.X(i), Shape{})); };
+    Array y = AveragePoolOf(call, (call.Has(2) ? ToFloat(x) - one(2) : ToFloat(x)) * one(1));
+    y = Rint(y / one(3));
+    return Saturated(call.Has(4) ? y + one(4) : y, x.dtype());
 }
 
 Array LpPool(const Call& call) {
@@ -212,9 +226,13 @@ Array MaxUnpool(const Call& call) {
 }
 
 constexpr Operator kOperators[] = {
-    CX_OPERATOR_SINCE(AveragePool, 1),  CX_OPERATOR_SINCE(GlobalAveragePool, 1),
-    CX_OPERATOR_SINCE(GlobalLpPool, 2), CX_OPERATOR_SINCE(GlobalMaxPool, 1),
-    CX_OPERATOR_SINCE(LpPool, 2),       CX_OPERATOR_SINCE(MaxPool, 1),
+    {"QLinearAveragePool", 1, kNewestOpset, &Run<QLinearAveragePool>, true, kMicrosoft},
+    CX_OPERATOR_SINCE(AveragePool, 1),
+    CX_OPERATOR_SINCE(GlobalAveragePool, 1),
+    CX_OPERATOR_SINCE(GlobalLpPool, 2),
+    CX_OPERATOR_SINCE(GlobalMaxPool, 1),
+    CX_OPERATOR_SINCE(LpPool, 2),
+    CX_OPERATOR_SINCE(MaxPool, 1),
     CX_OPERATOR_SINCE(MaxUnpool, 9),
 };
 

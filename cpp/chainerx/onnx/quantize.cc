@@ -1,5 +1,6 @@
 // Numbers of 8 and 16 bits that stand for floats.
-#include <cmath>
+#include "chainerx/onnx/quantize.h"
+
 #include <limits>
 #include <optional>
 #include <utility>
@@ -42,20 +43,6 @@ Array Spread(const Call& call, const Array& a, const Array& x) {
     return Repeat(a, size, axis).At(items);
 }
 
-// Rounds to the integers of a dtype.
-Array Saturated(const Array& x, Dtype dtype) {
-    if (!IsInt(dtype) || GetItemSize(dtype) > 2) {
-        throw DtypeError{"the quantized dtype is ", dtype, ", expected integers of 8 or 16 bits"};
-    }
-    const auto [least, most] = VisitInt(dtype, []<typename T>() {
-        return std::pair{static_cast<double>(std::numeric_limits<T>::min()),
-                         static_cast<double>(std::numeric_limits<T>::max())};
-    });
-    return AsType(Clip(x, least, most), dtype);
-}
-
-Array ToFloat(const Array& x) { return IsFloat(x.dtype()) ? x : AsType(x, Dtype::kFloat32); }
-
 Array QuantizeLinear(const Call& call) {
     const Array x = call.X(0);
     Dtype dtype = Dtype::kUInt8;
@@ -83,19 +70,27 @@ Array DequantizeLinear(const Call& call) {
 }
 
 Values DynamicQuantizeLinear(const Call& call) {
-    const Array x = call.X(0);
-    const Array least = Minimum(AMin(x), 0);
-    const Array most = Maximum(AMax(x), 0);
-    const Array scale = (most - least) / 255;
-    const Array zero = Saturated(Rint(Negative(least) / scale), Dtype::kUInt8);
-    return {Saturated(Rint(x / scale) + ToFloat(zero), Dtype::kUInt8), scale, zero};
+    const Dynamic q = QuantizedDynamically(call.X(0));
+    return {q.x, q.scale, q.zero};
 }
 
-// An operand less its zero point, exactly; `axis` is that of a vector of zero points.
-Array Centred(const Call& call, size_t operand, size_t zero, int8_t axis) {
-    const Array x = AsType(call.X(operand), Dtype::kInt32);
+// Operands of 8 bits less their zero points are below 256. So many of their products have a sum
+// that is exact in float32; all others are exact in float64.
+Dtype ExactDtype(int64_t n_products) {
+    constexpr int64_t kMost = (1 << 24) / (255 * 255);
+    return n_products <= kMost ? Dtype::kFloat32 : Dtype::kFloat64;
+}
+
+// An operand less its zero point; `axis` is that of a vector of zero points.
+Array Centred(const Call& call, size_t operand, size_t zero, int8_t axis, Dtype dtype) {
+    const Array given = call.X(operand);
+    if (!IsInt(given.dtype()) || given.GetItemSize() != 1) {
+        throw DtypeError{"input ", operand, " has dtype ", given.dtype(),
+                         ", expected integers of 8 bits"};
+    }
+    const Array x = AsType(given, dtype);
     if (!call.Has(zero)) return x;
-    Array z = AsType(call.X(zero), Dtype::kInt32);
+    Array z = AsType(call.X(zero), dtype);
     if (z.ndim() == 1 && z.GetTotalSize() > 1 && x.ndim() > 1) {
         Shape shape = Shape::Filled(x.ndim(), 1);
         shape[axis < 0 ? x.ndim() + axis : axis] = z.shape()[0];
@@ -106,33 +101,40 @@ Array Centred(const Call& call, size_t operand, size_t zero, int8_t axis) {
     return x - z;
 }
 
+// The product of these inputs.
+Array IntegerProduct(const Call& call, size_t a, size_t a_zero, size_t b, size_t b_zero) {
+    const Array x = call.X(a);
+    const Dtype dtype = ExactDtype(x.ndim() == 0 ? 1 : x.shape().back());
+    return Matmul(Centred(call, a, a_zero, -2, dtype), Centred(call, b, b_zero, -1, dtype));
+}
+
 Array MatMulInteger(const Call& call) {
-    return Matmul(Centred(call, 0, 2, -2), Centred(call, 1, 3, -1));
+    return AsType(IntegerProduct(call, 0, 2, 1, 3), Dtype::kInt32);
 }
 
-// Integers below 2^53, as sums of products of 8 bits are, are exact in float64.
-Array IntegerConv(const Call& call, const Array& x, const Array& w) {
-    const Shape size = w.ndim() < 3 ? Shape{} : Shape(w.shape().begin() + 2, w.shape().end());
-    const Windows windows = ReadWindows(call, x.shape(), size);
-    return Conv(AsType(x, Dtype::kFloat64), AsType(w, Dtype::kFloat64), std::nullopt,
-                PerAxis{windows.stride}, AxisPads{windows.before, windows.after}, false,
-                PerAxis{windows.dilation}, call.Int("group", 1));
+// The convolution of these inputs.
+Array IntegerConv(const Call& call, size_t x, size_t x_zero, size_t w, size_t w_zero) {
+    const Shape shape = call.X(w).shape();
+    const bool is_valid = shape.size() > 2 && shape[0] != 0;
+    const Dtype dtype = ExactDtype(is_valid ? shape.GetTotalSize() / shape[0] : 0);
+    const Shape size = is_valid ? Shape(shape.begin() + 2, shape.end()) : Shape{};
+    const Windows windows = ReadWindows(call, call.X(x).shape(), size);
+    return Conv(Centred(call, x, x_zero, 1, dtype), Centred(call, w, w_zero, 0, dtype),
+                std::nullopt, PerAxis{windows.stride}, AxisPads{windows.before, windows.after},
+                false, PerAxis{windows.dilation}, call.Int("group", 1));
 }
 
-Array ConvInteger(const Call& call) {
-    return AsType(IntegerConv(call, Centred(call, 0, 2, 1), Centred(call, 1, 3, 0)), Dtype::kInt32);
-}
+Array ConvInteger(const Call& call) { return AsType(IntegerConv(call, 0, 2, 1, 3), Dtype::kInt32); }
 
 // Inputs: a, scale and zero point of a; the same of b; scale and zero point of y.
 Array QLinearMatMul(const Call& call) {
-    const Array product = Matmul(Centred(call, 0, 2, -2), Centred(call, 3, 5, -1));
+    const Array product = AsType(IntegerProduct(call, 0, 2, 3, 5), Dtype::kFloat32, false);
     const auto scale = [&call](size_t i, bool is_rows) {
         const Array s = AsType(call.X(i), Dtype::kFloat32, false);
         if (s.GetTotalSize() == 1) return Reshape(s, Shape{});
         return s.ndim() == 1 && is_rows ? Reshape(s, Shape{-1, 1}) : s;
     };
-    const Array y =
-        AsType(product, Dtype::kFloat32) * (scale(1, true) * scale(4, false) / scale(6, true));
+    const Array y = product * (scale(1, true) * scale(4, false) / scale(6, true));
     const Array zero = call.X(7);
     const bool is_single = zero.GetTotalSize() == 1;
     return Saturated(Rint(y) + ToFloat(is_single ? Reshape(zero, Shape{}) : zero), zero.dtype());
@@ -140,7 +142,7 @@ Array QLinearMatMul(const Call& call) {
 
 // Inputs: as before, and a bias of integers.
 Array QLinearConv(const Call& call) {
-    Array sum = IntegerConv(call, Centred(call, 0, 2, 1), Centred(call, 3, 5, 0));
+    Array sum = IntegerConv(call, 0, 2, 3, 5);
     Shape channels = Shape::Filled(sum.ndim(), 1);
     channels[1] = -1;
     if (call.Has(8)) sum = sum + Reshape(AsType(call.X(8), Dtype::kFloat64), channels);
@@ -153,10 +155,16 @@ Array QLinearConv(const Call& call) {
 }
 
 constexpr Operator kOperators[] = {
-    CX_OPERATOR_SINCE(ConvInteger, 10),           CX_OPERATOR_SINCE(DequantizeLinear, 10),
-    CX_OPERATOR_SINCE(DynamicQuantizeLinear, 11), CX_OPERATOR_SINCE(MatMulInteger, 10),
-    CX_OPERATOR_SINCE(QLinearConv, 10),           CX_OPERATOR_SINCE(QLinearMatMul, 10),
+    CX_OPERATOR_SINCE(ConvInteger, 10),
+    CX_OPERATOR_SINCE(DequantizeLinear, 10),
+    CX_OPERATOR_SINCE(DynamicQuantizeLinear, 11),
+    CX_OPERATOR_SINCE(MatMulInteger, 10),
+    CX_OPERATOR_SINCE(QLinearConv, 10),
+    CX_OPERATOR_SINCE(QLinearMatMul, 10),
     CX_OPERATOR_SINCE(QuantizeLinear, 10),
+    // onnxruntime had 16 bits before ONNX.
+    {"DequantizeLinear", 1, kNewestOpset, &Run<DequantizeLinear>, true, kMicrosoft},
+    {"QuantizeLinear", 1, kNewestOpset, &Run<QuantizeLinear>, true, kMicrosoft},
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 // LSTM, GRU and RNN.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -10,8 +9,10 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/rnn/recurrent_cell.h"
+#include "chainerx/onnx/activation.h"
 #include "chainerx/onnx/axes.h"
 #include "chainerx/onnx/operator.h"
+#include "chainerx/onnx/quantize.h"
 #include "chainerx/ops/elementwise/composed.h"
 #include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/tables/activation.h"
@@ -27,26 +28,13 @@
 namespace chainerx::onnx {
 namespace {
 
-struct Activation {
-    std::string name;  // in small letters
-    float alpha;
-    float beta;
-
-    Array operator()(const Array& x) const {
-        if (name == "sigmoid") return Sigmoid(x);
-        if (name == "tanh") return Tanh(x);
-        if (name == "relu") return Relu(x);
-        if (name == "affine") return x * alpha + beta;
-        if (name == "leakyrelu") return LeakyRelu(x, alpha);
-        if (name == "thresholdedrelu") return Where(x >= alpha, x, 0);
-        if (name == "scaledtanh") return Tanh(x * beta) * alpha;
-        if (name == "hardsigmoid") return Clip(x * alpha + beta, 0, 1);
-        if (name == "elu") return Elu(x, double{alpha});
-        if (name == "softsign") return x / (Absolute(x) + 1);
-        if (name == "softplus") return Softplus(x);
-        throw NotImplementedError{"attribute activations has \"", name, "\", which is unknown"};
-    }
-};
+// What 8 bits keep of x, of all inputs or of each state: so a sequence alone has the states that it
+// has in a batch.
+Array Rounded(const Array& x) {
+    const OptionalAxes axes = x.ndim() == 2 ? OptionalAxes{Axes{1}} : std::nullopt;
+    const Dynamic q = QuantizedDynamically(x, axes);
+    return (ToFloat(q.x) - ToFloat(q.zero)) * q.scale;
+}
 
 // What is the same for all three, and one direction of it.
 struct Layer {
@@ -59,6 +47,7 @@ struct Layer {
     Array lengths;              // of the sequences; null if all have all steps
     std::vector<int64_t> ends;  // the same on the host
     bool is_backward;
+    bool quantizes{false};  // what products take, to 8 bits
 
     Array Clipped(const Array& x) const { return clip > 0 ? Clip(x, -clip, clip) : x; }
     // Gate i of all.
@@ -66,11 +55,11 @@ struct Layer {
         return gates.At({Ellipsis{}, Slice{i * hidden, (i + 1) * hidden}});
     }
     Array Input(const Array& x) const {
-        const Array y = Matmul(x, Transpose(w));
+        const Array y = Matmul(quantizes ? Rounded(x) : x, Transpose(w));
         return wb.is_null() ? y : y + wb;
     }
     Array Hidden(const Array& h) const {
-        const Array y = Matmul(h, Transpose(r));
+        const Array y = Matmul(quantizes ? Rounded(h) : h, Transpose(r));
         return rb.is_null() ? y : y + rb;
     }
 };
@@ -137,7 +126,7 @@ struct OneOperation {
 
 std::optional<OneOperation> FindOperation(const Call& call, const Layer& l, int64_t n_gates) {
     const bool is_usual = l.f[0].name == "sigmoid" && l.f[1].name == "tanh";
-    if (l.clip > 0 || !l.peepholes.is_null()) return std::nullopt;
+    if (l.clip > 0 || l.quantizes || !l.peepholes.is_null()) return std::nullopt;
     if (n_gates == 4) {
         if (!is_usual || l.f[2].name != "tanh" || call.Int("input_forget", 0) != 0) return {};
         return OneOperation{RecurrentCell::kLstm, {0, 2, 3, 1}};
@@ -261,7 +250,20 @@ struct Kind {
     bool has_c;
     size_t peepholes;  // the input of them; 0 if there is none
     Cell run;
+    bool quantizes{false};
 };
+
+// An operand of products, directions x gates x columns. Quantized, it is transposed, and has a
+// scale and a zero point per direction, or per gate of it.
+Array WeightsOf(const Call& call, const Kind& kind, size_t input, size_t scale) {
+    const Array w = call.X(input);
+    if (!kind.quantizes || w.ndim() != 3) return w;
+    const auto spread = [&](size_t i) {
+        const Array a = call.X(i);
+        return a.ndim() == 1 ? Reshape(a, Shape{a.shape()[0], 1, 1}) : ExpandDims(a, Axes{1});
+    };
+    return Swapaxes((ToFloat(w) - ToFloat(spread(scale + 1))) * spread(scale), 1, 2);
+}
 
 // The activation of this place among all directions; its numbers are given in order to those that
 // have any.
@@ -279,25 +281,10 @@ std::vector<Activation> ActivationsOf(const Call& call, const Kind& kind, size_t
     size_t alpha = 0;
     size_t beta = 0;
     std::vector<Activation> found;
-    for (std::string& name : names) {
-        for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        struct Defaults {
-            const char* name;
-            float alpha, beta;
-            bool has_beta;
-        };
-        static constexpr Defaults kDefaults[] = {{"affine", 1, 0, true},
-                                                 {"leakyrelu", 0.01F, 0, false},
-                                                 {"thresholdedrelu", 1, 0, false},
-                                                 {"scaledtanh", 1, 1, true},
-                                                 {"hardsigmoid", 0.2F, 0.5F, true},
-                                                 {"elu", 1, 0, false}};
-        Activation f{name, 0, 0};
-        for (const Defaults& d : kDefaults) {
-            if (name != d.name) continue;
-            f.alpha = alpha < alphas.size() ? alphas[alpha++] : d.alpha;
-            f.beta = d.has_beta && beta < betas.size() ? betas[beta++] : d.beta;
-        }
+    for (const std::string& name : names) {
+        Activation f = DefaultActivation(name);
+        if (f.has_alpha && alpha < alphas.size()) f.alpha = alphas[alpha++];
+        if (f.has_beta && beta < betas.size()) f.beta = betas[beta++];
         found.push_back(std::move(f));
     }
     return found;
@@ -311,8 +298,8 @@ void CheckShape(const char* name, const Array& x, const Shape& expected) {
 
 Values RunLayers(const Call& call, const Kind& kind) {
     Array x = call.X(0);
-    const Array w = call.X(1);
-    const Array r = call.X(2);
+    const Array w = WeightsOf(call, kind, 1, 8);
+    const Array r = WeightsOf(call, kind, 2, 10);
     const bool is_batch_first = call.Int("layout", 0) != 0;
     if (x.ndim() != 3 || w.ndim() != 3 || r.ndim() != 3) {
         throw DimensionError{
@@ -332,6 +319,7 @@ Values RunLayers(const Call& call, const Kind& kind) {
     layer.batch = x.shape()[1];
     layer.hidden = r.shape()[2];
     layer.clip = call.Float("clip", 0);
+    layer.quantizes = kind.quantizes;
     const int64_t gates = kind.n_gates * layer.hidden;
     CheckShape("W", w, {n_directions, gates, x.shape()[2]});
     CheckShape("R", r, {n_directions, gates, layer.hidden});
@@ -438,6 +426,9 @@ States RnnSteps(const Call&, const Layer& l, const Array& x, const Array& h0, co
 Values LSTM(const Call& call) {
     return RunLayers(call, {4, 3, {"Sigmoid", "Tanh", "Tanh"}, true, 7, &LstmSteps});
 }
+Values DynamicQuantizeLSTM(const Call& call) {
+    return RunLayers(call, {4, 3, {"Sigmoid", "Tanh", "Tanh"}, true, 7, &LstmSteps, true});
+}
 Values GRU(const Call& call) {
     return RunLayers(call, {3, 2, {"Sigmoid", "Tanh", ""}, false, 0, &GruSteps});
 }
@@ -446,6 +437,7 @@ Values RNN(const Call& call) {
 }
 
 constexpr Operator kOperators[] = {
+    {"DynamicQuantizeLSTM", 1, kNewestOpset, &Run<DynamicQuantizeLSTM>, true, kMicrosoft},
     CX_OPERATOR_SINCE(GRU, 7),
     CX_OPERATOR_SINCE(LSTM, 7),
     CX_OPERATOR_SINCE(RNN, 7),

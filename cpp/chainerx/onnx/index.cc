@@ -127,19 +127,6 @@ Array TensorScatter(const Call& call) {
     return IndexUpdate(x, items, update, ScatterRule::kSet);
 }
 
-// Elements of the last axis: of the domain of classical models.
-Array ArrayFeatureExtractor(const Call& call) {
-    const Array x = call.X(0);
-    const Array indices = Ravel(call.X(1));
-    const Array y = Take(x, indices, static_cast<int8_t>(x.ndim() - 1), IndexBoundsMode::kRaise);
-    return x.ndim() == 1 ? Reshape(y, Shape{1, y.shape()[0]}) : y;
-}
-
-Array Binarizer(const Call& call) {
-    const Array x = call.X(0);
-    return AsType(x > call.Float("threshold", 0), x.dtype());
-}
-
 Array NonZero(const Call& call) {
     const Array x = call.X(0);
     return Stack(Nonzero(x.ndim() == 0 ? Reshape(x, Shape{1}) : x), 0);
@@ -173,8 +160,6 @@ Array Compress(const Call& call) {
 }
 
 constexpr Operator kOperators[] = {
-    {"ArrayFeatureExtractor", 1, kNewestOpset, &Run<ArrayFeatureExtractor>, true, "ai.onnx.ml"},
-    {"Binarizer", 1, kNewestOpset, &Run<Binarizer>, true, "ai.onnx.ml"},
     CX_OPERATOR_SINCE(Compress, 9),
     CX_OPERATOR_SINCE(Gather, 1),
     CX_OPERATOR_SINCE(GatherElements, 11),

@@ -15,13 +15,13 @@ const Rows& AllRows() {
     static const Rows rows = [] {
         Rows all;
         for (const auto family :
-             {ElementwiseOperators(), ShapeOperators(),        IndexOperators(),
-              ReduceOperators(),      LayerOperators(),        NormOperators(),
-              PoolOperators(),        ControlOperators(),      RecurrentOperators(),
-              ResizeOperators(),      AttentionOperators(),    LossOperators(),
-              QuantizeOperators(),    RandomOperators(),       VisionOperators(),
-              SignalOperators(),      OptimizerOperators(),    ConstantOperators(),
-              FusedOperators(),       FusedQuantizeOperators()}) {
+             {ElementwiseOperators(), ShapeOperators(),     IndexOperators(),
+              ReduceOperators(),      LayerOperators(),     NormOperators(),
+              PoolOperators(),        ControlOperators(),   RecurrentOperators(),
+              ResizeOperators(),      AttentionOperators(), LossOperators(),
+              QuantizeOperators(),    RandomOperators(),    VisionOperators(),
+              SignalOperators(),      OptimizerOperators(), ConstantOperators(),
+              ClassicalOperators(),   FusedOperators(),     FusedQuantizeOperators()}) {
             for (const Operator& o : family) all.emplace(StrCat(o.domain, ".", o.name), &o);
         }
         return all;

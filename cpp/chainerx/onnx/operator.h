@@ -61,6 +61,7 @@ std::span<const Operator> VisionOperators();
 std::span<const Operator> SignalOperators();
 std::span<const Operator> OptimizerOperators();
 std::span<const Operator> ConstantOperators();
+std::span<const Operator> ClassicalOperators();
 std::span<const Operator> FusedOperators();
 std::span<const Operator> FusedQuantizeOperators();
 

@@ -44,7 +44,13 @@ def _since(opset: int, operators: dict[str, str]) -> None:
 
 
 _since(9, {'_Sign': 'Sign', 'Erf': 'Erf', 'Arctanh': 'Atanh'})
-_since(11, {'BatchDet': 'Det'})
+
+
+@converts('BatchDet')
+def batch_det(g: Conversion) -> str:
+    g.need(11, 'Det')
+    # As Chainer does, half precision is computed in float32.
+    return g.wide(0).op('Det').cast(g.out_dtype()).name
 
 
 def _extremum(name: str, op: str) -> None:

@@ -63,7 +63,6 @@ class Graph:
         recorder: Recorder,
         opset: int,
         external: ExternalConverters,
-        train: bool,
     ) -> None:
         self._inputs = inputs
         self._recorder = recorder
@@ -71,7 +70,6 @@ class Graph:
         self._external = external
         self.domains: dict[str, int] = {}
         self.context = Context(model)
-        self.context.train = train
         self.context.lengths = inputs.lengths()
         self._tensors: dict[str, onnx.TensorProto] = {}
         self._constants: set[str] = set()
@@ -110,14 +108,14 @@ class Graph:
             self._convert(call)
         made = [self._output(name, v) for name, v in self.outputs.items()]
         tensors = self.context.parameters
+        constants = self.context.constants
+        kept = [t for t in tensors if export_params or t.name in constants]
         inputs = self._inputs.infos()
-        if not export_params or self._opset < 9:  # tensors were inputs as well, once
-            inputs += [
-                onnx.helper.make_tensor_value_info(t.name, t.data_type, t.dims) for t in tensors
-            ]
-        return onnx.helper.make_graph(
-            self._nodes, graph_name, inputs, made, tensors if export_params else []
-        )
+        for t in tensors:
+            is_kept = export_params or t.name in constants
+            if not is_kept or self._opset < 9:  # tensors were inputs as well, once
+                inputs.append(onnx.helper.make_tensor_value_info(t.name, t.data_type, t.dims))
+        return onnx.helper.make_graph(self._nodes, graph_name, inputs, made, kept)
 
     def _name_outputs(self) -> None:
         """Outputs that a function makes get their names first; all others an Identity."""
@@ -260,6 +258,7 @@ class Graph:
         outputs = self._outputs_of(call, prefix)
         params = FunctionConverterParams(_own(function), self._opset, names, outputs, self.context)
         params.given, params.byproducts = call.given, call.byproducts()
+        params.train = call.train
         params.in_values = [
             call.array_of(i) if node is None else node for i, node in enumerate(call.nodes)
         ]

@@ -91,6 +91,7 @@ class Call:
         given (dict): By name, attributes that had arrays before, such as the condition of
             ``F.where``; not those that hold what was computed.
         link (Link): In which it ran, if in any.
+        train (bool): What ``chainer.config.train`` was.
         contents (list): Checksums of the inputs, then of what was given.
         written (list of int): Inputs that were written to since they were made.
     """
@@ -101,6 +102,7 @@ class Call:
     given: dict[str, list[NdArray]] = dataclasses.field(default_factory=dict)
     out_data: tuple[NdArray, ...] = ()
     link: chainer.Link | None = None
+    train: bool = False
     contents: list[int | None] = dataclasses.field(default_factory=list)
     written: list[int] = dataclasses.field(default_factory=list)
 
@@ -171,6 +173,7 @@ class Recorder(chainer.FunctionHook):
         given = {name: _arrays_in(value) for name, value in vars(function).items()}
         given = {name: arrays for name, arrays in given.items() if arrays}
         call = Call(0, function, tuple(in_data), given, link=self._links.last)
+        call.train = bool(chainer.config.train)
         for i, x in enumerate(in_data):
             content = content_of(x)
             call.contents.append(content)

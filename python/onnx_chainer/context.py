@@ -27,7 +27,7 @@ class Context(Names):
 
     def __init__(self, model: tp.Any) -> None:
         super().__init__()
-        self.train = False
+        self.constants: set[str] = set()  # names of tensors that are no parameters
         self.arrays: dict[tp.Any, tp.Any] = {}  # by where they lie in memory
         self.wanted: set[tp.Any] = set()  # where arrays lie that functions read
         self._names: dict[int, str] = {}  # by the id of a node or array
@@ -113,6 +113,7 @@ class Context(Names):
         """
         full = self.unused(f'{onnx_helper.get_func_name()}_const_{name}')
         self.parameters.append(onnx_helper.make_tensor(array, full))
+        self.constants.add(full)
         return full
 
     def add_param(self, array: tp.Any, name: str, use_original_name: bool = False) -> str:

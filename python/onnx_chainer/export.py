@@ -89,7 +89,8 @@ def export(
             may have lists in them.
         filename (str): Where to write the model, if anywhere; above 2 GB the tensors go to a file
             beside it, with ``.data`` behind the name.
-        export_params (bool): Whether the parameters are in the file; else they are inputs.
+        export_params (bool): Whether parameters and persistent arrays are in the file; else they
+            are inputs. Constants are there anyway.
         graph_name (str): The name of the graph.
         save_text (bool): Whether a text of the model is written as well, as ``.txt``.
         opset_version (int): The version of the operators, from 7 on; default: one that runtimes of
@@ -128,7 +129,7 @@ def export(
         recorder.watch(v.array for v in inputs.named.values())
         found = inputs.call(model)
     outputs = _values.named_outputs(found, output_names)
-    graph = Graph(model, inputs, outputs, recorder, opset, external_converters or {}, train)
+    graph = Graph(model, inputs, outputs, recorder, opset, external_converters or {})
     made = graph.make(graph_name, export_params)
     imports = {'': opset, **graph.domains, **(external_opset_imports or {})}
     proto = onnx.helper.make_model(

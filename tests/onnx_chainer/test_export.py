@@ -115,6 +115,13 @@ def test_without_parameters():
     proto = onnx_chainer.export(Net(), X, export_params=False)
     assert not proto.graph.initializer
     assert names(proto.graph.input)[1:3] == ['param_l1_W', 'param_l1_b']
+    model = chainer.Sequential(L.Linear(3, 4), lambda x: F.pad(x * 2, 1, 'constant'))
+    for opset in (7, 17):
+        proto = onnx_chainer.export(model, X, export_params=False, opset_version=opset)
+        onnx.checker.check_model(proto, full_check=True)
+        parameters = [model[0].W.array, model[0].b.array]
+        found = run(proto, [X, *parameters])[0]
+        np.testing.assert_allclose(found, expected(model, X), rtol=1e-5, atol=1e-6)
 
 
 def test_in_training():
@@ -131,6 +138,19 @@ def test_in_training():
         y = model(X).array
     np.testing.assert_allclose(run(proto, [X])[0], y, rtol=1e-4, atol=1e-5)
     assert chainer.config.train
+
+
+def test_parts_of_a_model_that_train():
+    rnn = L.NStepGRU(2, 3, 4, 0.5)
+
+    def function(x):
+        with chainer.using_config('train', not chainer.config.train):
+            return F.rrelu(rnn(None, [x])[1][0])
+
+    for train in (False, True):
+        proto = onnx_chainer.export(function, X, train=train)
+        kinds = [n.op_type for n in proto.graph.node]
+        assert kinds.count('Dropout') == kinds.count('PRelu') == int(not train)
 
 
 @pytest.mark.parametrize('output', ['input', 'twice', 'parameter', 'constant'])

@@ -56,6 +56,7 @@ class FunctionConverterParams:
         # Names of attributes that had arrays before, and arrays that the function made of others.
         self.given: tp.Collection[str] = ()
         self.byproducts: list[tp.Any] = []
+        self.train = False  # whether the function ran as in training
 
 
 class Conversion(Writer):
@@ -68,6 +69,7 @@ class Conversion(Writer):
         self.params = params
         self.func: tp.Any = params.func
         self.x = params.input_names
+        self.train = params.train
 
     @property
     def label(self) -> str:

@@ -51,7 +51,7 @@ def scaled_dot_product_attention(g: Conversion) -> str:
         best = g.reduce('Max', scores, [axis], keepdims=True)
         is_empty = g.op('Less', [best, g.like(np.finfo(g.dtype(0)).min)])
         weights = g.where(is_empty, g.like(0), weights)
-    if f.dropout_p and g.context.train:
+    if f.dropout_p and g.train:
         weights = dropped(g, weights, float(f.dropout_p))
     return g.op('MatMul', [weights, value])
 

@@ -33,7 +33,7 @@ def onnx_model(g: Conversion) -> tuple[str, ...]:
             array = numpy_helper.to_array(tensor)
             names.known[tensor.name] = g.const(array, tensor.name)
     for node in nodes:
-        if not g.context.train:
+        if not g.train:
             _stop_training(node)
         names.rename(node)
         g.add(node)

@@ -38,7 +38,7 @@ def dropped(g: Conversion, x: str, ratio: float) -> str:
 @converts('RReLU')
 def rrelu(g: Conversion) -> str:
     f = g.func
-    if not g.context.train:
+    if not g.train:
         return g.op('LeakyRelu', g.x, alpha=(f.lower + f.upper) / 2)
     slope = _given(g, 'r')
     return g.op('PRelu', [g.x[0], slope or _uniform(g, g.x[0], f.lower, f.upper)])

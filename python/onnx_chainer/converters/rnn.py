@@ -51,7 +51,7 @@ def n_step(g: Conversion) -> tuple[str, ...]:
     units = g.shape(0)[2]
     states: list[list[str]] = [[] for _ in range(n_states)]
     for layer in range(layers):
-        if layer and f.dropout_ratio and g.context.train:
+        if layer and f.dropout_ratio and g.train:
             x = dropped(g, x, float(f.dropout_ratio))
         picks = [
             (layer * directions + d) * 2 * n_gates for d in range(directions)

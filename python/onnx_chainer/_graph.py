@@ -174,7 +174,7 @@ class Graph:
     def _leaf(self, node: tp.Any, array: tp.Any) -> str:
         """The name of what no function of the graph made."""
         if node is not None and (path := self.context.path_of(node)) is not None:
-            return self._tensor(node, array, path)
+            return self.context.tensor(node, array, path)
         if array is None:
             raise ValueError(
                 f'{onnx_helper.get_func_name()}: the array of an input is gone; keep its Variable'
@@ -184,7 +184,7 @@ class Graph:
         ) is not None:
             return known
         if (path := self.context.path_of(array)) is not None:
-            return self._tensor(array, array, path)
+            return self.context.tensor(array, array, path)
         self._warn_of_part(array)
         name = self.context.add_const(array, 'input')
         self._constants.add(name)
@@ -204,14 +204,6 @@ class Graph:
                 'a constant. Functions of Variables, as x[0], are written',
                 stacklevel=3,
             )
-
-    def _tensor(self, key: tp.Any, array: tp.Any, path: str) -> str:
-        name = self.context.get_name(key)
-        if name is None:
-            name = self.context.unused(onnx_helper.cleanse_param_name(path))
-            self.context.parameters.append(onnx_helper.make_tensor(array, name))
-            self.context.set_name(key, name)
-        return name
 
     def _check_contents(self, call: Call) -> None:
         """Refuses arrays that were written to, which no graph can show."""

@@ -116,6 +116,15 @@ class Context(Names):
         self.constants.add(full)
         return full
 
+    def tensor(self, key: tp.Any, array: ArrayLike, path: str) -> str:
+        """The name of a parameter or persistent array of the model, which becomes a tensor once."""
+        name = self.get_name(key)
+        if name is None:
+            name = self.unused(onnx_helper.cleanse_param_name(path))
+            self.parameters.append(onnx_helper.make_tensor(array, name))
+            self.set_name(key, name)
+        return name
+
     def add_param(self, array: tp.Any, name: str, use_original_name: bool = False) -> str:
         """Adds a parameter, once.
 

@@ -154,6 +154,12 @@ def test_persistent_arrays_have_their_names():
     assert names(onnx_chainer.export(Scaled(), X).graph.initializer) == ['param_scale']
 
 
+def test_persistent_arrays_that_are_attributes_have_their_names():
+    link = L.BatchRenormalization(4)
+    proto = onnx_chainer.export(link, X, train=True)
+    assert {'param_avg_mean', 'param_avg_var'} <= set(names(proto.graph.initializer))
+
+
 def test_methods_of_links_have_names():
     link = L.Linear(4, 2)
     proto = onnx_chainer.export(link.forward, X)

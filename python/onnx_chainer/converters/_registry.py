@@ -111,9 +111,13 @@ class Conversion(Writer):
         return self.const(onnx_helper.to_numpy(value), 'value', self.dtype(i))
 
     def value_of(self, array: tp.Any, name: str) -> str:
-        """The name of an array that is an attribute: a value of the graph, or else a constant."""
+        """The name of an array that is an attribute: of the graph or the model, or a constant."""
         known = self.context.get_name(memory_key(array, self.context))
-        return self.const(onnx_helper.to_numpy(array), name) if known is None else known
+        if known is not None:
+            return known
+        if (path := self.context.path_of(array)) is not None:
+            return self.context.tensor(array, array, path)
+        return self.const(onnx_helper.to_numpy(array), name)
 
     def wanted(self) -> list[tp.Any]:
         """What the function made beside its outputs, and functions of the graph or outputs read."""

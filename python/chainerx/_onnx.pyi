@@ -1,5 +1,6 @@
 # Written by hand, as cpp/chainerx/python/onnx/module.cc is.
 import builtins
+from collections.abc import Callable
 from typing import Any
 
 from chainerx._core import Device, ndarray
@@ -23,7 +24,12 @@ class Model:
     def device(self) -> Device: ...
     def run(self, inputs: list[Any], /) -> list[Any]: ...
     def run_with(
-        self, inputs: list[Any], parameters: list[ndarray], trains: builtins.bool, /
+        self,
+        inputs: list[Any],
+        parameters: list[ndarray],
+        trains: builtins.bool,
+        draw_key: Callable[[], builtins.int],
+        /,
     ) -> tuple[list[Any], dict[builtins.int, ndarray]]: ...
     def statistics(self) -> list[builtins.bool]: ...
     def without_parameters(self, device: Device, /) -> Model: ...

@@ -89,6 +89,13 @@ double Call::DoubleAt(size_t i) const {
     return values[0];
 }
 
+std::optional<uint64_t> Call::Key() const {
+    if (frame_.draw_key == nullptr) return std::nullopt;
+    constexpr uint64_t kStep = 0x9E3779B97F4A7C15;  // odd, so that no key comes again
+    frame_.key = frame_.key.has_value() ? *frame_.key + kStep : (*frame_.draw_key)();
+    return frame_.key;
+}
+
 void Call::Update(size_t i, const Array& value) const {
     frame_.statistics.emplace_back(step_.inputs[i], value);
 }

@@ -20,6 +20,8 @@ class Call {
     Frame& frame() const { return frame_; }
     // Whether nodes in training mode run in it.
     bool trains() const { return frame_.trains; }
+    // An RNG key of this draw, if the run has one; else numbers are those of the default generator.
+    std::optional<uint64_t> Key() const;
     // Says that a node in training mode gives a running statistic, input i, a value.
     void Update(size_t i, const Array& value) const;
     // Where the outputs belong: the device of the model if an input is there.

@@ -132,6 +132,7 @@ class Model::Impl {
         }
         Frame frame = NewFrame();
         frame.trains = options.trains;
+        if (options.draw_key) frame.draw_key = &options.draw_key;
         SetParameters(options.parameters, frame);
         for (size_t i = 0; i < inputs_.size(); ++i) {
             if (i >= inputs.size() || inputs[i].is_none()) {

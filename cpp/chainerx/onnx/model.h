@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +47,9 @@ struct RunOptions {
     std::vector<Array> parameters{};
     // false: nodes in training mode (Dropout, BatchNormalization) run as in inference.
     bool trains{true};
+    // Gives an RNG key, on which random numbers of the run depend. It is called if there are any;
+    // without it, they come from the default generator.
+    std::function<uint64_t()> draw_key{};
     // Receives the index of each parameter that is a running statistic, and the value that a node
     // in training mode gives it.
     std::vector<std::pair<size_t, Array>>* statistics{nullptr};

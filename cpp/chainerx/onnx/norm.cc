@@ -227,7 +227,7 @@ Values Dropout(const Call& call) {
     if (!(ratio > 0 && ratio < 1)) {
         throw ValueError{"ratio is ", ratio, ", expected at least 0, less than 1"};
     }
-    const Array kept = Dropout(Ones(x.shape(), x.dtype(), x.device()), ratio);
+    const Array kept = Dropout(Ones(x.shape(), x.dtype(), x.device()), ratio, call.Key());
     return {x * kept, kept != 0};
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,6 +62,9 @@ struct Frame {
     bool trains{true};  // false: nodes in training mode run as in inference
     // Slots of running statistics, with the values that nodes in training mode give them.
     std::vector<std::pair<int, Array>> statistics{};
+    // Gives the RNG key of a run that draws numbers; null for the default generator.
+    const std::function<uint64_t()>* draw_key{nullptr};
+    std::optional<uint64_t> key{};  // of the latest draw
 };
 
 // Runs a graph within a graph, and returns its outputs. DimensionError for another number of

@@ -1,4 +1,4 @@
-// Random numbers: of this library's generator, not of the seed in the file unless it has one.
+// Random numbers: of the key of the run or this library's generator, unless the file has a seed.
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ namespace chainerx::onnx {
 namespace {
 
 random::Source SourceOf(const Call& call) {
-    if (!call.HasAttribute("seed")) return {};
+    if (!call.HasAttribute("seed")) return call.Key();
     return uint64_t{std::bit_cast<uint32_t>(static_cast<float>(call.Float("seed")))};
 }
 

@@ -325,6 +325,30 @@ def test_statistics_move_once_when_recomputed():
     np.testing.assert_allclose(link.m, 3 + 0.25 * x.array.mean(0), rtol=1e-5)
 
 
+@pytest.mark.parametrize('op', ['Dropout', 'RandomUniformLike'])
+def test_random_numbers_follow_numpy(op):
+    inputs = ['x', 'half', 'yes'] if op == 'Dropout' else ['x']
+    nodes = [node(op, inputs, ['d']), node(op, inputs, ['e']), node('Mul', ['d', 'w'], ['y'])]
+    weights = {'half': np.float32(0.5), 'yes': np.array(True), 'w': np.ones(64, 'f')}
+    outputs = [info('y', [64]), info('e', [64])]
+    link = L.ONNXFunction(make(nodes, [info('x', [64])], outputs, weights))
+    x = np.ones(64, 'f')
+
+    def run(seed):
+        np.random.seed(seed)
+        return [y.array for y in link(x)]
+
+    y, e = run(0)
+    assert not np.array_equal(y, e)
+    assert all(map(np.array_equal, run(0), (y, e)))
+    assert not np.array_equal(run(1)[0], y)
+    # A recomputation draws the same.
+    variable = chainer.Variable(x)
+    y = F.forget(lambda x: link(x)[0], variable)
+    F.sum(y).backward()
+    np.testing.assert_allclose(link.w.grad, y.array)
+
+
 def test_double_backward(path):
     link = L.ONNXFunction(path)
     x = chainer.Variable(X)

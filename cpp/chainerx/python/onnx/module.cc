@@ -181,13 +181,20 @@ PyObject* RunModelWith(PyObject* self, PyObject* args) {
         PyObject* inputs;
         PyObject* parameters;
         int trains;
-        if (!PyArg_ParseTuple(args, "O!O!p", &PyList_Type, &inputs, &PyList_Type, &parameters,
-                              &trains)) {
+        PyObject* draw_key;
+        if (!PyArg_ParseTuple(args, "O!O!pO", &PyList_Type, &inputs, &PyList_Type, &parameters,
+                              &trains, &draw_key)) {
             throw PythonError{};
         }
         const Value values = ToValue(inputs, 0);
         onnx::RunOptions options;
         options.trains = trains != 0;
+        options.draw_key = [draw_key] {
+            const Ref key = Check(PyObject_CallNoArgs(draw_key));
+            const uint64_t value = PyLong_AsUnsignedLongLong(key.get());
+            if (PyErr_Occurred() != nullptr) throw PythonError{};
+            return value;
+        };
         const Items items{parameters};
         for (Py_ssize_t i = 0; i < items.size(); ++i) {
             options.parameters.push_back(ArrayOf(items[i]));
@@ -259,7 +266,8 @@ PyObject* DeviceOfModel(PyObject* self, void*) {
 PyMethodDef g_methods[] = {
     {"run", RunModel, METH_O, "Runs the model on a list of values."},
     {"run_with", RunModelWith, METH_VARARGS,
-     "Runs it with other parameters, and says whether nodes in training mode are run in it. "
+     "Runs it with other parameters; says whether nodes in training mode are run in it, and what "
+     "gives the RNG key of a run that draws numbers. "
      "Returns the outputs, and running statistics by index of the parameter."},
     {"statistics", StatisticsOf, METH_NOARGS,
      "Returns for each parameter whether it is a running statistic."},

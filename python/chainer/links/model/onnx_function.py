@@ -10,6 +10,7 @@ import threading
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
 
 from chainer import configuration, variable
 from chainer._graph.builtin import BuiltinFunction
@@ -116,7 +117,9 @@ class ONNXModel(BuiltinFunction):
         for place, array in zip(places, running, strict=True):  # in ascending order
             parameters.insert(place, array)
         model = graph.on((*arrays, *running)[0].device)
-        outputs, moved = model.run_with(inputs, parameters, configuration.config.train)
+        outputs, moved = model.run_with(
+            inputs, parameters, configuration.config.train, engine.draw_key
+        )
         for info, y in zip(graph.outputs, outputs, strict=True):
             if not isinstance(y, chainerx.ndarray):
                 kind = 'empty' if y is None else 'a sequence'
@@ -139,7 +142,8 @@ class ONNXFunction(Link):
     Nodes do what the file says, whatever ``chainer.config.train`` is, with one exception: those
     that it has in training mode (dropout; batch normalization, which updates its running
     statistics) run as in inference where ``chainer.config.train`` is False. So export with
-    ``train=True``, or in PyTorch's training mode, what is to be trained with them.
+    ``train=True``, or in PyTorch's training mode, what is to be trained with them. Random numbers
+    depend on `numpy.random`, as those of functions do.
 
     Args:
         source (path or bytes): The file, or what is in it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import typing as tp
 
 import numpy as np
 from chainerx.onnx._index import LAST
@@ -96,10 +97,42 @@ def spatial_transformer_grid(g: Conversion) -> str:
 
 @converts('SpatialTransformerSampler')
 def spatial_transformer_sampler(g: Conversion) -> str:
-    g.need(16, 'GridSample')
+    if g.opset < 16:
+        return _sample_by_points(g)
     grid = g.transpose(g.x[1], [0, 2, 3, 1])
     mode = 'bilinear' if g.opset < 20 else 'linear'
     return g.op('GridSample', [g.x[0], grid], mode=mode, padding_mode='zeros', align_corners=1)
+
+
+def _sample_by_points(g: Conversion) -> str:
+    """The four pixels around each point; those outside of the image count as 0."""
+    g.need(11, 'GatherND')
+    images, grid = g.transpose(g.wide(0).name, [0, 2, 3, 1]), g.wide(1)
+    zero, one = (g.const(n, 'bound', np.int64) for n in (0, 1))
+    count = g.op('Range', [zero, g.squeeze(g.length_of(g.x[0], 0), [0]), one])
+    number = Term(g, g.unsqueeze(count, [1, 2]), np.int64)
+    places, ends = [], []
+    for axis, name in zip((3, 2), g.split(grid.name, [1, 1], 1), strict=True):
+        size = Term(g, g.squeeze(g.length_of(g.x[0], axis), [0]), np.int64)
+        ends.append((size - 1).cast(grid.dtype))
+        places.append((Term(g, g.squeeze(name, [1]), grid.dtype) + 1) * ends[-1] * 0.5)
+    total = None
+    for down, across in np.ndindex(2, 2):
+        weight, index = None, [number]
+        for i, step in ((1, down), (0, across)):
+            pixel = places[i].floor() + float(step)
+            inside = ~(pixel < 0) & ~(pixel > ends[i])
+            share = inside.where(1 - (places[i] - pixel).abs(), 0)
+            weight = share if weight is None else weight * share
+            index.append(pixel.op('Max', 0).op('Min', ends[i]).cast(np.int64))
+        zeros = (index[0] + index[1] + index[2]) * 0
+        parts = [g.unsqueeze((x + zeros).name, [3]) for x in index]
+        found = Term(g, g.op('GatherND', [images, g.op('Concat', parts, axis=3)]), g.wide(0).dtype)
+        shown = Term(g, g.unsqueeze(tp.cast(Term, weight).name, [3]), grid.dtype)
+        term = found * shown.cast(found.dtype)
+        total = term if total is None else total + term
+    y = tp.cast(Term, total)
+    return Term(g, g.transpose(y.name, [0, 3, 1, 2]), y.dtype).cast(g.out_dtype()).name
 
 
 @converts('Shift')

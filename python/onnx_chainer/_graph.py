@@ -6,6 +6,7 @@ import typing as tp
 import warnings
 
 import onnx
+from chainer._graph.builtin import BuiltinFunction
 from chainer.function import FunctionAdapter
 
 from onnx_chainer import _open_constants, onnx_helper
@@ -208,8 +209,10 @@ class Graph:
     def _check_contents(self, call: Call) -> None:
         """Refuses arrays that were written to, which no graph can show."""
         names = [f'input {i}' for i in range(len(call.in_data))]
+        own: tp.Collection[str] = call.given  # functions of users may write to what is theirs
+        if isinstance(call.function, BuiltinFunction):
+            own = call.function.writes
         names += [f'attribute {name}' for name, arrays in call.given.items() for _ in arrays]
-        own = getattr(call.function, 'writes', ())
         for i, (name, x, content) in enumerate(
             zip(names, [*call.in_data, *call.attributes()], call.contents, strict=False)
         ):

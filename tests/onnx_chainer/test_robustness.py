@@ -353,6 +353,30 @@ def test_writes_in_place_are_refused(function, make, message):
         onnx_chainer.export(Model(function), x)
 
 
+class Counted(chainer.FunctionNode):
+    def __init__(self, calls):
+        self.calls = calls
+
+    def forward(self, inputs):
+        self.calls += 1
+        return (inputs[0] * 2,)
+
+
+def test_functions_of_users_that_write_to_attributes():
+    calls = np.zeros(1, 'i')
+
+    def convert(params):
+        names = [*params.input_names, *params.input_names]
+        return onnx_chainer.onnx_helper.make_node('Add', names, params.output_names)
+
+    exported(
+        lambda x: Counted(calls).apply((x,))[0] + Counted(calls).apply((x,))[0],
+        X,
+        external_converters={'Counted': convert},
+    )
+    assert calls == 2
+
+
 def test_writes_that_nothing_reads():
     def function(x):
         y = F.relu(x)

@@ -129,7 +129,7 @@ def sparse_matmul(g: Conversion) -> str:
     width = g.fixed(1, -2 if f.transb else -1)
     terms = g.op('Gather', [g.reshape(dense.name, [-1, width]), g.reshape(column.name, [-1])])
     products = Term(g, terms, dtype) * Term(g, g.reshape(data.name, [-1, 1]), dtype)
-    zeros = g.const(np.zeros((batch * n_rows, width)), 'zeros', dtype)
+    zeros = g.op('Expand', [g.const(0, 'zero', dtype), g.ints([batch * n_rows, width])])
     places = g.reshape(row.name, [-1, 1])
     y = g.op('ScatterND', [zeros, places, products.name], reduction='add')
     if ndim == 3:

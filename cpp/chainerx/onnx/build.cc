@@ -80,8 +80,8 @@ struct Scope {
 
 class Builder {
  public:
-    Builder(const ModelMessage& model, const std::string& folder)
-        : model_{model}, folder_{folder}, opsets_{ToOpsets(model.opsets)} {
+    Builder(const ModelMessage& model, const std::string& folder, FileBytes* file)
+        : model_{model}, folder_{folder}, file_{file}, opsets_{ToOpsets(model.opsets)} {
         for (const FunctionMessage& f : model.functions) {
             const FunctionKey key{f.domain, f.name, f.overload};
             if (!functions_.emplace(key, &f).second) {
@@ -156,7 +156,9 @@ class Builder {
     // The array of a tensor; the same one for each call of a function that has it.
     Array Loaded(const TensorMessage& tensor, const std::string& what) {
         Array& x = loaded_[&tensor];
-        if (x.is_null()) x = ToArray(tensor, folder_, what);
+        if (!x.is_null()) return x;
+        x = ToArray(tensor, folder_, what);
+        if (file_ != nullptr) file_->Release(tensor.raw);
         return x;
     }
 
@@ -433,6 +435,7 @@ class Builder {
 
     const ModelMessage& model_;
     const std::string& folder_;
+    FileBytes* file_;
     Opsets opsets_;
     std::map<FunctionKey, const FunctionMessage*> functions_;
     std::set<std::string> unknown_;
@@ -460,7 +463,7 @@ Names ReadBy(const NodeMessage& node) {
     return read;
 }
 
-Plan BuildPlan(const ModelMessage& model, const std::string& folder) {
+Plan BuildPlan(const ModelMessage& model, const std::string& folder, FileBytes* file) {
     if (!model.has_graph) throw ValueError{"onnx: ModelProto.graph is missing"};
     if (model.ir_version < 3 || model.ir_version > kNewestIr) {
         throw ValueError{"onnx: ModelProto.ir_version is ", model.ir_version, ", expected 3 to ",
@@ -472,7 +475,7 @@ Plan BuildPlan(const ModelMessage& model, const std::string& folder) {
                                       " of the operators of ai.onnx, expected 1 to ", kNewestOpset};
         }
     }
-    return Builder{model, folder}.Build();
+    return Builder{model, folder, file}.Build();
 }
 
 }  // namespace chainerx::onnx

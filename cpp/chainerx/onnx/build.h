@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "chainerx/onnx/file_bytes.h"
 #include "chainerx/onnx/messages.h"
 #include "chainerx/onnx/plan.h"
 
@@ -37,6 +38,8 @@ struct Plan {
 
 // NotImplementedError that lists all operators that are unknown, or not in this version; ValueError
 // for all other defects: names that nothing makes, or two nodes do; cycles; a missing opset.
-Plan BuildPlan(const ModelMessage& model, const std::string& folder);
+// If the bytes of the model are those of `file`, it gives back the memory of tensors while it
+// copies them, so that they can't be read again from the message.
+Plan BuildPlan(const ModelMessage& model, const std::string& folder, FileBytes* file = nullptr);
 
 }  // namespace chainerx::onnx

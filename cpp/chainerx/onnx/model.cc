@@ -1,8 +1,6 @@
 #include "chainerx/onnx/model.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <mutex>
 
 #include "chainerx/core/context.h"
@@ -10,6 +8,7 @@
 #include "chainerx/onnx/build.h"
 #include "chainerx/onnx/call.h"
 #include "chainerx/onnx/dtypes.h"
+#include "chainerx/onnx/file_bytes.h"
 #include "chainerx/onnx/messages.h"
 #include "chainerx/onnx/select.h"
 #include "chainerx/ops/shape/creation.h"
@@ -85,12 +84,13 @@ std::string ValueInfo::ToString() const {
 
 class Model::Impl {
  public:
+    // `file` is the owner of the bytes, if they are those of a file.
     Impl(std::string_view bytes, const std::string& folder, Device& device,
-         const std::vector<std::string>& outputs)
+         const std::vector<std::string>& outputs, FileBytes* file)
         : device_{&device} {
         ModelMessage message = ReadModel(bytes);
         if (!outputs.empty()) SelectOutputs(message.graph, outputs);
-        plan_ = BuildPlan(message, folder);
+        plan_ = BuildPlan(message, folder, file);
         for (const ValueMessage& v : message.graph.inputs) inputs_.push_back(ToInfo(v, "input"));
         for (const ValueMessage& v : message.graph.outputs) {
             outputs_.push_back(ToInfo(v, "output"));
@@ -309,21 +309,16 @@ class Model::Impl {
 
 Model Model::Load(const std::string& path, Device& device,
                   const std::vector<std::string>& outputs) {
-    std::ifstream file{path, std::ios::binary | std::ios::ate};
-    const auto size = file.tellg();
-    if (!file || size < 0 || std::filesystem::is_directory(path)) {
-        throw ValueError{"onnx: \"", path, "\" can't be read"};
-    }
-    std::string bytes(static_cast<size_t>(size), '\0');
-    file.seekg(0);
-    if (!file.read(bytes.data(), size)) throw ValueError{"onnx: \"", path, "\" can't be read"};
-    const std::filesystem::path folder = std::filesystem::path{path}.parent_path();
-    return FromBytes(bytes, folder.empty() ? "." : folder.string(), device, outputs);
+    FileBytes file{path};
+    const size_t slash = path.rfind('/');
+    const std::string folder =
+        slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
+    return Model{std::make_unique<Impl>(file.view(), folder, device, outputs, &file)};
 }
 
 Model Model::FromBytes(std::string_view bytes, const std::string& folder, Device& device,
                        const std::vector<std::string>& outputs) {
-    return Model{std::make_unique<Impl>(bytes, folder, device, outputs)};
+    return Model{std::make_unique<Impl>(bytes, folder, device, outputs, nullptr)};
 }
 
 Model::Model(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 import chainerx
 import numpy as np
@@ -259,3 +260,34 @@ def test_where_nothing_can_be_written(model, x):
         )
     assert done.returncode == 1
     assert "stdout can't be written" in done.stderr
+
+
+# A process that is started counts the peak of its parent, too; this parent is small.
+PEAK = """
+import os, sys
+pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, usage = os.wait4(pid, 0)
+print(usage.ru_maxrss if status == 0 else -1)
+"""
+
+
+@pytest.mark.skipif('libasan' in os.environ.get('LD_PRELOAD', ''), reason='needs more memory')
+def test_weights_are_in_memory_once(tmp_path):
+    """While they are copied out of the file, its memory is given back."""
+    weights = {f'w{i}': np.full((4, 1024, 1024), i + 1, 'f') for i in range(4)}
+    names = list(weights)
+    nodes = [node('Add', ['x', 'w0'], ['y0'])]
+    nodes += [node('Add', [f'y{i}', names[i + 1]], [f'y{i + 1}']) for i in range(3)]
+    nodes += [node('ReduceMean', ['y3'], ['y'], keepdims=0)]
+    (tmp_path / 'm').write_bytes(make(nodes, [info('x', [1])], [info('y', [])], weights))
+    np.save(tmp_path / 'x.npy', np.array([5], 'f'))
+    arguments = [str(find()), str(tmp_path / 'm')]
+    text = run(tmp_path / 'm', '--input', tmp_path / 'x.npy')
+    assert 'array(15., ' in text  # what is given back was not read again
+    done = subprocess.run(
+        [sys.executable, '-I', '-S', '-c', PEAK, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert 64 < int(done.stdout.splitlines()[-1]) / 1024 < 64 + 16 + 20

@@ -51,9 +51,7 @@ OutputFile::OutputFile(const std::string& path) : path_{path}, target_{FollowLin
             ThrowErrno();
         }
     }
-    if (is_there && fchmod(fd_, old.st_mode & 07777) != 0) {
-        // The new file then has the permissions of new files.
-    }
+    if (is_there) fchmod(fd_, old.st_mode & 07777);  // where it can't, it stays as new files are
 }
 
 OutputFile::~OutputFile() {

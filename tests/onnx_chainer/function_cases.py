@@ -890,4 +890,41 @@ CASES += [
         )
         for i, (mean, variance) in enumerate([(x(3), positive(3)), (x(3, 4), positive(3, 4))])
     ),
+    # compositions of other functions
+    Case('average_pooling_3d', lambda v: F.average_pooling_3d(v, 2), (x(1, 2, 4, 5, 6),)),
+    Case('bernoulli_nll', F.bernoulli_nll, (unit(2, 3), x(2, 3))),
+    Case('convolution_nd', F.convolution_nd, (x(1, 2, 6), x(3, 2, 2))),
+    Case('deconvolution_3d', F.deconvolution_3d, (x(1, 2, 3, 3, 3), x(2, 3, 2, 2, 2))),
+    Case('deconvolution_nd', F.deconvolution_nd, (x(1, 2, 6), x(2, 3, 2))),
+    Case('depthwise_convolution_2d', F.depthwise_convolution_2d, (x(1, 2, 5, 5), x(3, 2, 2, 2))),
+    Case(
+        'dilated_convolution_2d',
+        lambda *vs: F.dilated_convolution_2d(*vs, dilate=2),
+        (x(1, 2, 7, 7), x(3, 2, 2, 2)),
+    ),
+    *(
+        Case(
+            f'{name} of three classes',
+            lambda y, t, n=name: getattr(F, n)(y, t, 3),
+            (x(9, 3), ints([0, 1, 2, 0, 1, 2, 0, -1, 1])),
+            9,
+        )
+        for name in ('precision', 'recall', 'f1_score')
+    ),
+    Case(
+        'fixed_batch_renormalization',
+        F.fixed_batch_renormalization,
+        (x(5, 3), x(3), x(3), x(3), positive(3)),
+    ),
+    Case('gaussian_kl_divergence', F.gaussian_kl_divergence, (x(2, 3), x(2, 3)), 9),
+    Case('gaussian_nll', F.gaussian_nll, (x(2, 3), x(2, 3), x(2, 3))),
+    Case('max_pooling_nd', lambda v: F.max_pooling_nd(v, 2), (x(1, 2, 7),)),
+    Case(
+        'spatial_pyramid_pooling_2d',
+        lambda v: F.spatial_pyramid_pooling_2d(v, 3, 'max'),
+        (x(2, 2, 9, 9),),
+    ),
+    Case('squared_difference', F.squared_difference, (x(2, 3), x(2, 3))),
+    Case('unpooling_1d', lambda v: F.unpooling_1d(v, 2), (x(1, 2, 4),)),
+    Case('unpooling_nd', lambda v: F.unpooling_nd(v, 3, 2, 1), (x(1, 2, 4),)),
 ]

@@ -37,6 +37,7 @@ class Net(tp.NamedTuple):
     inputs: tp.Callable[[tp.Any, int], tuple]  # from a generator of NumPy and the batch's length
     open_axes: tuple[dict[int, str], ...] = ({0: 'batch'},)  # of each input
     opset: int = 17  # of the traced model
+    dynamo_opset: int = 20
 
 
 def images(*shape):
@@ -68,16 +69,20 @@ NETS = {
         opset=16,
     ),
     'SuperResolution': Net(vision_nets.SuperResolution, images(3, 10, 12), opset=16),
-    'ConvNeXt': Net(vision_nets.ConvNeXt, images(3, 32, 32)),
-    'ViT': Net(text_nets.ViT, images(3, 32, 32), opset=14),
-    'TextRNN': Net(text_nets.TextRNN, words(40, 9), opset=15),
+    'ConvNeXt': Net(vision_nets.ConvNeXt, images(3, 32, 32), dynamo_opset=25),
+    'ViT': Net(text_nets.ViT, images(3, 32, 32), opset=14, dynamo_opset=18),
+    'TextRNN': Net(text_nets.TextRNN, words(40, 9), opset=15, dynamo_opset=18),
     'Transformer': Net(
         text_nets.Transformer,
         words(30, 7, 2),
         ({0: 'batch', 1: 'source'}, {0: 'batch', 1: 'target'}),
+        dynamo_opset=23,
     ),
     'GPT': Net(
-        text_nets.GPT, lambda rng, n: (rng.integers(0, 32, (n, 4 + n)),), ({0: 'batch', 1: 'time'},)
+        text_nets.GPT,
+        lambda rng, n: (rng.integers(0, 32, (n, 4 + n)),),
+        ({0: 'batch', 1: 'time'},),
+        dynamo_opset=24,
     ),
     'WaveNet': Net(text_nets.WaveNet, images(1, 40)),
     'Detector': Net(
@@ -150,7 +155,13 @@ def exported(module: torch.nn.Module, net: Net, inputs: tuple, dynamo: bool) -> 
                 for open_axes in net.open_axes
             )
             program = torch.onnx.export(
-                module, inputs, dynamo=True, dynamic_shapes=axes, input_names=names, verbose=False
+                module,
+                inputs,
+                dynamo=True,
+                dynamic_shapes=axes,
+                input_names=names,
+                opset_version=net.dynamo_opset,
+                verbose=False,
             )
             return stripped(program.model_proto)
         torch.onnx.export(

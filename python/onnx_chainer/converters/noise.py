@@ -76,9 +76,9 @@ def simplified_dropconnect(g: Conversion) -> str:
     x = g.op('Flatten', [g.x[0]], axis=1) if len(g.shape(0)) > 2 else g.x[0]
     weights = g.term(1).cast(dtype)
     mask = _given(g, 'mask')
-    ndim = np.ndim(f.mask) if mask is not None else 3 if f.use_batchwise_mask else 2
+    ndim = f.mask.ndim if mask is not None else 3 if f.use_batchwise_mask else 2
     if mask is not None:
-        weights = weights * Term(g, mask, np.asarray(f.mask).dtype).cast(dtype)
+        weights = weights * Term(g, mask, f.mask.dtype).cast(dtype)
     elif f.ratio:
         like = weights.name
         if ndim == 3:

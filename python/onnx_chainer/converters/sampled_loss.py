@@ -9,6 +9,7 @@ import numpy as np
 from chainerx.onnx._index import LAST
 from chainerx.onnx._terms import Term
 
+from onnx_chainer import onnx_helper
 from onnx_chainer.converters._registry import Conversion, converts
 
 
@@ -66,7 +67,9 @@ def negative_sampling(g: Conversion) -> str:
 
 @converts('BinaryHierarchicalSoftmaxFunction')
 def binary_hierarchical_softmax(g: Conversion) -> str:
-    paths, codes, begins = (np.asarray(v) for v in (g.func.paths, g.func.codes, g.func.begins))
+    paths, codes, begins = (
+        onnx_helper.to_numpy(v) for v in (g.func.paths, g.func.codes, g.func.begins)
+    )
     lengths = np.diff(begins)
     depth = max(int(lengths.max(initial=0)), 1)
     # A code of 0 stands for no node.

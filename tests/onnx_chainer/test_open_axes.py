@@ -13,7 +13,7 @@ import pytest
 from onnx_runtime import run
 
 RNG = np.random.default_rng(0)
-SIZES = {'n': 2, 't': 5, 's': 6, 'h': 7, 'w': 9}
+SIZES = {'n': 2, 't': 5, 's': 6, 'h': 7, 'w': 9, 'r': 8}
 
 
 @dataclasses.dataclass
@@ -158,6 +158,17 @@ CASES = [
         'fi',
     ),
     rows('rrelu', F.rrelu, 'n', 3, 4),
+    rows('cumprod', lambda x: F.cumprod(x, 0), 'n', 3, 4),
+    *(
+        Case(
+            name,
+            lambda x, r, i, n=name: getattr(F, n)(x, r * 4, i, (2, 3), 0.5),
+            [('n', 3, 'h', 'w'), ('r', 4), ('r',)],
+            [['r', 3, 2, 3]],
+            'ffi',
+        )
+        for name in ('roi_average_pooling_2d', 'roi_max_align_2d')
+    ),
     Case('NStepLSTM of one', Recurrent(L.NStepLSTM(1, 3, 4, 0.0), 2), [('t', 3)], []),
     image('convolution', L.Convolution2D(4, 6, 3, pad=1), 'n', 6, None, None),
     image('max_pooling_2d', lambda x: F.max_pooling_2d(x, 2), 'n', 4, None, None),

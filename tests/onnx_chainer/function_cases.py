@@ -141,6 +141,15 @@ CASES = [
             ]
         )
     ),
+    *(
+        Case(
+            f'pad by the median {length}',
+            lambda v, n=length: F.pad(v, 1, 'median', stat_length=n),
+            (x(4, 5),),
+            11,
+        )
+        for length in (None, 3)
+    ),
     Case('transpose', F.transpose, (x(2, 3, 4),)),
     Case('transpose of axes', lambda v: F.transpose(v, (1, 0, -1)), (x(2, 3, 4),)),
     Case('swapaxes', lambda v: F.swapaxes(v, 0, -1), (x(2, 3, 4),)),

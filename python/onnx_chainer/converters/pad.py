@@ -1,4 +1,4 @@
-"""`F.pad`, in all modes but the median."""
+"""`F.pad`."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def _along(
     if mode in ('symmetric', 'wrap', 'reflect') and is_even:
         places = np.pad(np.arange(n), ends, tp.cast(tp.Any, mode))
         return g.op('Gather', [x, g.ints(places, 'indices')], axis=axis)
-    if mode in ('maximum', 'minimum'):
-        return _with_extremes(g, x, axis, ends, mode, _of_axis(options.get('stat_length'), g, axis))
-    if mode == 'median' or g.dtype(0).kind != 'f':
-        raise ValueError(f'Pad: ONNX has no mode {mode!r} for {g.dtype(0)}')
+    if mode not in ('maximum', 'minimum') and g.dtype(0).kind != 'f':
+        raise ValueError(f'Pad: mode {mode!r} is written for floats, x has {g.dtype(0)}')
+    if mode in ('maximum', 'minimum', 'median'):
+        return _with_order(g, x, axis, ends, mode, _of_axis(options.get('stat_length'), g, axis))
     # What is left is linear in x, but for the values at the ends of ramps.
     kwargs = {name: _of_axis(value, g, axis) for name, value in options.items()}
     if 'reflect_type' in options:
@@ -77,13 +77,25 @@ def _of_axis(option: tp.Any, g: Conversion, axis: int) -> tp.Any:
     return tuple(np.broadcast_to(np.asarray(option), (len(g.shape(0)), 2))[axis].tolist())
 
 
-def _with_extremes(
+def _with_order(
     g: Conversion, x: str, axis: int, ends: tuple[int, int], mode: str, lengths: tp.Any
 ) -> str:
-    n, kind = g.shape(0)[axis], {'maximum': 'Max', 'minimum': 'Min'}[mode]
+    """With the largest, smallest or middle elements of each end."""
+    n = g.shape(0)[axis]
     first, last = (n, n) if lengths is None else (min(length, n) for length in lengths)
     parts = [x]
     for count, begin, end in ((ends[0], 0, first), (ends[1], n - last, n)):
-        best = g.reduce(kind, g.slice(x, [begin], [end], [axis]), [axis], keepdims=True)
+        part = g.slice(x, [begin], [end], [axis])
+        if mode == 'median':
+            part = _middle(g, part, axis, end - begin)
+        kind = {'maximum': 'Max', 'minimum': 'Min', 'median': 'Mean'}[mode]
+        best = g.reduce(kind, part, [axis], keepdims=True)
         parts.append(g.op('Gather', [best, g.ints([0] * count)], axis=axis))
     return g.op('Concat', [parts[1], parts[0], parts[2]], axis=axis)
+
+
+def _middle(g: Conversion, x: str, axis: int, n: int) -> str:
+    """The two elements in the middle of an axis, in their order; one twice if n is odd."""
+    g.need(11, 'TopK')
+    values, _ = g.op('TopK', [x, g.ints([n])], 2, axis=axis)
+    return g.op('Gather', [values, g.ints([(n - 1) // 2, n // 2])], axis=axis)

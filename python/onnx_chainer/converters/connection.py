@@ -143,22 +143,3 @@ def local_convolution_2d(g: Conversion) -> str:
     y = g.op('MatMul', [g.transpose(columns, [2, 3, 0, 1]), weights])
     y = g.transpose(y, [2, 3, 0, 1])
     return g.op('Add', [y, g.x[2]]) if g.has(2) else y
-
-
-@converts('DeformableConvolution2DSampler')
-def deformable_convolution_2d_sampler(g: Conversion) -> str:
-    g.need(19, 'DeformConv')
-    f = g.func
-    kh, kw = g.shape(2)[2:]
-    taps = kh * kw
-    # All steps across, then all down, here; the two of each tap there, down first.
-    order = np.stack([np.arange(taps) + taps, np.arange(taps)], 1).ravel()
-    offset = g.op('Gather', [g.x[1], g.ints(order, 'order')], axis=1)
-    bias = [g.x[3]] if g.has(3) else []
-    return g.op(
-        'DeformConv',
-        [g.x[0], g.x[2], offset, *bias],
-        kernel_shape=[kh, kw],
-        strides=list(f.stride),
-        pads=list(f.pad) * 2,
-    )

@@ -105,34 +105,54 @@ def spatial_transformer_sampler(g: Conversion) -> str:
 
 
 def _sample_by_points(g: Conversion) -> str:
-    """The four pixels around each point; those outside of the image count as 0."""
+    grid = g.wide(1)
+    places = []
+    for axis, name in zip((3, 2), g.split(grid.name, [1, 1], 1), strict=True):
+        size = Term(g, g.squeeze(g.length_of(g.x[0], axis), [0]), np.int64)
+        place = Term(g, g.squeeze(name, [1]), grid.dtype)
+        places.append((place + 1) * (size - 1).cast(grid.dtype) * 0.5)
+    y = points_of_images(g, places[1], places[0])
+    return Term(g, g.transpose(y.name, [0, 3, 1, 2]), y.dtype).cast(g.out_dtype()).name
+
+
+def points_of_images(g: Conversion, rows: Term, columns: Term) -> Term:
+    """Values of input 0 between its pixels, 0 outside.
+
+    Args:
+        g (Conversion): The function.
+        rows (Term): Where the points are, in pixels; (images, a, b).
+        columns (Term): Likewise.
+
+    Returns:
+        Term: (images, a, b, channels), wide.
+    """
     g.need(11, 'GatherND')
-    images, grid = g.transpose(g.wide(0).name, [0, 2, 3, 1]), g.wide(1)
+    wide = g.wide(0)
+    images = g.transpose(wide.name, [0, 2, 3, 1])
     zero, one = (g.const(n, 'bound', np.int64) for n in (0, 1))
     count = g.op('Range', [zero, g.squeeze(g.length_of(g.x[0], 0), [0]), one])
     number = Term(g, g.unsqueeze(count, [1, 2]), np.int64)
-    places, ends = [], []
-    for axis, name in zip((3, 2), g.split(grid.name, [1, 1], 1), strict=True):
+    ends = []
+    for axis in (2, 3):
         size = Term(g, g.squeeze(g.length_of(g.x[0], axis), [0]), np.int64)
-        ends.append((size - 1).cast(grid.dtype))
-        places.append((Term(g, g.squeeze(name, [1]), grid.dtype) + 1) * ends[-1] * 0.5)
+        ends.append((size - 1).cast(rows.dtype))
     total = None
-    for down, across in np.ndindex(2, 2):
+    # The four pixels around each point.
+    for steps in np.ndindex(2, 2):
         weight, index = None, [number]
-        for i, step in ((1, down), (0, across)):
-            pixel = places[i].floor() + float(step)
-            inside = ~(pixel < 0) & ~(pixel > ends[i])
-            share = inside.where(1 - (places[i] - pixel).abs(), 0)
+        for place, end, step in zip((rows, columns), ends, steps, strict=True):
+            pixel = place.floor() + float(step)
+            inside = ~(pixel < 0) & ~(pixel > end)
+            share = inside.where(1 - (place - pixel).abs(), 0)
             weight = share if weight is None else weight * share
-            index.append(pixel.op('Max', 0).op('Min', ends[i]).cast(np.int64))
+            index.append(pixel.op('Max', 0).op('Min', end).cast(np.int64))
         zeros = (index[0] + index[1] + index[2]) * 0
         parts = [g.unsqueeze((x + zeros).name, [3]) for x in index]
-        found = Term(g, g.op('GatherND', [images, g.op('Concat', parts, axis=3)]), g.wide(0).dtype)
-        shown = Term(g, g.unsqueeze(tp.cast(Term, weight).name, [3]), grid.dtype)
+        found = Term(g, g.op('GatherND', [images, g.op('Concat', parts, axis=3)]), wide.dtype)
+        shown = Term(g, g.unsqueeze(tp.cast(Term, weight).name, [3]), rows.dtype)
         term = found * shown.cast(found.dtype)
         total = term if total is None else total + term
-    y = tp.cast(Term, total)
-    return Term(g, g.transpose(y.name, [0, 3, 1, 2]), y.dtype).cast(g.out_dtype()).name
+    return tp.cast(Term, total)
 
 
 @converts('Shift')
@@ -192,3 +212,47 @@ def _fft_by_products(g: Conversion) -> tuple[str, str]:
     )
     first = real.op('MatMul', cosine) - imaginary.op('MatMul', sine)
     return first.name, (real.op('MatMul', sine) + imaginary.op('MatMul', cosine)).name
+
+
+@converts('DeformableConvolution2DSampler')
+def deformable_convolution_2d_sampler(g: Conversion) -> str:
+    if g.opset < 19:
+        return _deformable_by_points(g)
+    f = g.func
+    kh, kw = g.shape(2)[2:]
+    taps = kh * kw
+    # All steps across, then all down, here; the two of each tap there, down first.
+    order = np.stack([np.arange(taps) + taps, np.arange(taps)], 1).ravel()
+    offset = g.op('Gather', [g.x[1], g.ints(order, 'order')], axis=1)
+    bias = [g.x[3]] if g.has(3) else []
+    return g.op(
+        'DeformConv',
+        [g.x[0], g.x[2], offset, *bias],
+        kernel_shape=[kh, kw],
+        strides=list(f.stride),
+        pads=list(f.pad) * 2,
+    )
+
+
+def _deformable_by_points(g: Conversion) -> str:
+    f, (outs, channels, kh, kw) = g.func, g.shape(2)
+    rows, columns = g.fixed(1, 2), g.fixed(1, 3)
+    taps = kh * kw
+    at = np.indices((kh, kw, rows, columns))
+    places = []
+    for i, (step, pad) in enumerate(zip(f.stride, f.pad, strict=True)):
+        begin = (at[i] + at[2 + i] * step - pad).reshape(1, taps, rows, columns)
+        # All steps across come first.
+        offset = g.slice(g.wide(1).name, [(1 - i) * taps], [(2 - i) * taps], [1])
+        dtype = g.wide(1).dtype
+        place = Term(g, offset, dtype) + Term(g, g.const(begin, 'places', dtype), dtype)
+        places.append(Term(g, g.reshape(place.name, [0, -1, columns]), dtype))
+    points = points_of_images(g, places[0], places[1])
+    by_tap = g.reshape(points.name, [0, taps, rows, columns, channels])
+    features = g.transpose(by_tap, [0, 2, 3, 1, 4])
+    features = g.reshape(features, [0, rows, columns, taps * channels])
+    weight = g.reshape(g.transpose(g.wide(2).name, [2, 3, 1, 0]), [taps * channels, outs])
+    y = Term(g, features, points.dtype).op('MatMul', Term(g, weight, points.dtype))
+    if g.has(3):
+        y = y + g.wide(3)
+    return Term(g, g.transpose(y.name, [0, 3, 1, 2]), y.dtype).cast(g.out_dtype()).name

@@ -60,6 +60,22 @@ def test_gradients(device):
     )
 
 
+def test_outputs_before_a_zip_map():
+    """As skl2onnx ends classifiers: with dictionaries, which no array holds."""
+    attributes = LABELS | {'coefficients': TWO_ROWS, 'intercepts': [0.5, 0.0]}
+    nodes = [
+        node('LinearClassifier', ['x'], ['label', 'scores'], domain='ai.onnx.ml', **attributes),
+        node('ZipMap', ['scores'], ['maps'], domain='ai.onnx.ml', classlabels_int64s=[5, 7]),
+    ]
+    outputs = [helper.make_empty_tensor_value_info(n) for n in ('label', 'maps')]
+    opsets = [helper.make_opsetid('ai.onnx.ml', 1)]
+    proto = make(nodes, [info('x', [None, 3])], outputs, opsets=opsets)
+    with pytest.raises(NotImplementedError, match='ZipMap'):
+        load(proto)
+    label, scores = load(proto, outputs=['label', 'scores'])(X)
+    assert label.tolist() == [5 if a > b else 7 for a, b in scores.tolist()]
+
+
 @pytest.mark.parametrize(
     ('op', 'attributes', 'error', 'message'),
     [

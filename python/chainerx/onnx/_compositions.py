@@ -8,6 +8,7 @@ import typing as tp
 if tp.TYPE_CHECKING:
     import numpy as np
 
+    from chainerx.onnx._terms import Term
     from chainerx.onnx._writer import Writer
 
 
@@ -63,26 +64,18 @@ def sinh(g: Writer, x: str, dtype: np.dtype) -> str:
     return tp.cast(str, g.op('Mul', [both, g.const(0.5, 'value', dtype)]))
 
 
-def ndtr(g: Writer, x: str, dtype: np.dtype) -> str:
-    """The distribution function of the normal distribution."""
-    g.need(9, 'Erf')
-    grown = g.op('Erf', [g.op('Mul', [x, g.const(math.sqrt(0.5), 'value', dtype)])])
-    whole = g.op('Add', [grown, g.const(1, 'value', dtype)])
-    return tp.cast(str, g.op('Mul', [whole, g.const(0.5, 'value', dtype)]))
-
-
-def arctan2(g: Writer, y: str, x: str, dtype: np.dtype) -> str:
+def arctan2(y: Term, x: Term) -> Term:
     """The angle of the point (x, y)."""
-    zero, pi = g.const(0, 'value', dtype), g.const(math.pi, 'value', dtype)
-    is_axis = g.op('Not', [g.cast(x, bool)])
-    angle = g.op('Atan', [g.op('Div', [y, g.where(is_axis, g.const(1, 'value', dtype), x)])])
-    is_below = g.op('Less', [y, zero])
-    turned = g.op('Add', [angle, g.where(is_below, g.op('Neg', [pi]), pi)])
-    found = g.where(g.op('Less', [x, zero]), turned, angle)
-    half = math.pi / 2
-    right = g.where(is_below, g.const(-half, 'value', dtype), g.const(half, 'value', dtype))
-    right = g.where(g.cast(y, bool), right, zero)
-    return g.where(is_axis, right, found)
+    y.g.need(9, 'Where')
+    # The smaller one is divided by the larger one: both are 0, or the quotient is at most 1.
+    is_steep = y.abs() > x.abs()
+    below = is_steep.where(y, x)
+    quotient = is_steep.where(x, y) / below.cast(bool).where(below, 1)
+    angle = quotient.op('Atan')
+    is_negative = y < 0
+    steep = is_negative.where(-math.pi / 2, y.of(math.pi / 2)) - angle
+    turned = angle + is_negative.where(-math.pi, y.of(math.pi))
+    return is_steep.where(steep, (x < 0).where(turned, angle))
 
 
 def gelu(g: Writer, x: str, dtype: np.dtype, is_tanh: bool) -> str:

@@ -8,111 +8,101 @@ import typing as tp
 import numpy as np
 
 from chainerx.onnx._routine import ROWS, RoutineWriter, Typed
+from chainerx.onnx._terms import Term
 
 if tp.TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Expression:
-    """A value of a graph, of one dtype."""
+#: What stands beside a term.
+Number: tp.TypeAlias = tp.Any
+
+
+def _value(x: Number) -> tp.Any:
+    return x.value if isinstance(x, Expression) else x
+
+
+class Expression(Term):
+    """A term whose operators compute in a dtype that they, and runtimes, have."""
+
+    g: RoutineWriter
 
     def __init__(self, g: RoutineWriter, value: Typed) -> None:
-        self.g = g
-        self.value = value
+        super().__init__(g, value, value.dtype)
 
     @property
-    def dtype(self) -> np.dtype:
-        return self.value.dtype
+    def value(self) -> Typed:
+        """The name, with the dtype."""
+        return Typed(self.name, self.dtype)
 
-    def op(self, name: str, *others: tp.Any, **attributes: tp.Any) -> Expression:
-        """An operator that gives what it takes."""
-        xs = [x.value if isinstance(x, Expression) else x for x in others]
-        return Expression(self.g, self.g.run(name, self.value, *xs, dtype=self.dtype, **attributes))
+    def op(self, operator: str, *others: Number, dtype: tp.Any = None, **kw: tp.Any) -> Expression:
+        """An operator of this value and others, which gives their dtype, or bool."""
+        xs = [_value(x) for x in others]
+        if dtype is not None:
+            found = self.g.compare(operator, self.value, *xs, dtype=self.dtype)
+        else:
+            found = self.g.run(operator, self.value, *xs, dtype=self.dtype, **kw)
+        return Expression(self.g, found)
 
-    def test(self, name: str, *others: tp.Any) -> Expression:
-        """An operator that gives bool."""
-        xs = [x.value if isinstance(x, Expression) else x for x in others]
-        return Expression(self.g, self.g.compare(name, self.value, *xs, dtype=self.dtype))
+    def of(self, value: tp.Any) -> Expression:
+        return Expression(self.g, self.g.to(value, self.dtype))
 
-    def number(self, x: float) -> Expression:
-        """A constant of the same dtype."""
-        return Expression(self.g, self.g.to(x, self.dtype))
-
-    def where(self, x: Expression, y: tp.Any) -> Expression:
-        """Chooses by this, which is bool."""
-        other = y.value if isinstance(y, Expression) else y
-        return Expression(self.g, self.g.choose(self.value, x.value, other, x.dtype))
-
-    def astype(self, dtype: tp.Any) -> Expression:
+    def cast(self, dtype: tp.Any) -> Expression:
         return Expression(self.g, self.g.to(self.value, dtype))
 
-    def __add__(self, y: tp.Any) -> Expression:
-        return self.op('Add', y)
+    def where(self, x: Number, y: Number) -> Expression:
+        dtype = next(v for v in (x, y) if isinstance(v, Term)).dtype
+        return Expression(self.g, self.g.choose(self.value, _value(x), _value(y), dtype))
 
-    def __radd__(self, y: float) -> Expression:
-        return self.number(y).op('Add', self)
+    if tp.TYPE_CHECKING:  # operators of a Term are written with those above
 
-    def __sub__(self, y: tp.Any) -> Expression:
-        return self.op('Sub', y)
-
-    def __rsub__(self, y: float) -> Expression:
-        return self.number(y).op('Sub', self)
-
-    def __mul__(self, y: tp.Any) -> Expression:
-        return self.op('Mul', y)
-
-    def __rmul__(self, y: float) -> Expression:
-        return self.number(y).op('Mul', self)
-
-    def __truediv__(self, y: tp.Any) -> Expression:
-        return self.op('Div', y)
-
-    def __rtruediv__(self, y: float) -> Expression:
-        return self.number(y).op('Div', self)
+        def __add__(self, other: Number) -> Expression: ...
+        def __sub__(self, other: Number) -> Expression: ...
+        def __mul__(self, other: Number) -> Expression: ...
+        def __truediv__(self, other: Number) -> Expression: ...
+        def __radd__(self, other: Number) -> Expression: ...
+        def __rsub__(self, other: Number) -> Expression: ...
+        def __rmul__(self, other: Number) -> Expression: ...
+        def __rtruediv__(self, other: Number) -> Expression: ...
+        def __lt__(self, other: Number) -> Expression: ...
+        def __gt__(self, other: Number) -> Expression: ...
+        def __and__(self, other: Term) -> Expression: ...
+        def __or__(self, other: Term) -> Expression: ...
+        def __invert__(self) -> Expression: ...
+        def exp(self) -> Expression: ...
+        def log(self) -> Expression: ...
+        def sqrt(self) -> Expression: ...
+        def abs(self) -> Expression: ...
 
     def __neg__(self) -> Expression:
         return 0 - self if self.dtype.kind == 'u' else self.op('Neg')
 
     def __abs__(self) -> Expression:
-        return self.op('Abs')
+        return self.abs()
 
-    def __lt__(self, y: tp.Any) -> Expression:
-        return self.test('Less', y)
-
-    def __gt__(self, y: tp.Any) -> Expression:
-        return self.test('Greater', y)
-
-    def __le__(self, y: tp.Any) -> Expression:
+    def __le__(self, y: Number) -> Expression:
         return (self < y) | self.equal(y)
 
-    def __ge__(self, y: tp.Any) -> Expression:
+    def __ge__(self, y: Number) -> Expression:
         return (self > y) | self.equal(y)
 
-    def equal(self, y: tp.Any) -> Expression:
-        return self.test('Equal', y)
-
-    def __and__(self, y: Expression) -> Expression:
-        return self.op('And', y)
-
-    def __or__(self, y: Expression) -> Expression:
-        return self.op('Or', y)
-
-    def __xor__(self, y: Expression) -> Expression:
+    def __xor__(self, y: Term) -> Expression:
         return self.op('Xor', y)
 
-    def __invert__(self) -> Expression:
-        return self.op('Not')
+    def equal(self, y: Number) -> Expression:
+        """Whether elements are equal."""
+        return self.op('Equal', y, dtype=bool)
 
     def is_nan(self) -> Expression:
         """Whether elements are nan; of integers, none is."""
         if self.dtype.kind in 'fV':
             self.g.need(9, 'IsNaN')
-            return self.test('IsNaN')
+            return self.op('IsNaN', dtype=bool)
         return self.none()
 
     def none(self) -> Expression:
         """False everywhere."""
-        return (self * 0).astype(bool)
+        return (self * 0).cast(bool)
 
     def is_infinite(self, sign: int = 0) -> Expression:
         """Whether elements are infinite; of one sign if it is not 0."""

@@ -1,15 +1,12 @@
-"""What ONNX has no operator for, but a loop: running products, inverses, Cholesky's factors."""
+"""Running products, inverses, Cholesky's factors, sparse products."""
 
 from __future__ import annotations
 
-import typing as tp
-
 import numpy as np
+from chainerx.onnx import _loops
 from chainerx.onnx._terms import Term
 
 from onnx_chainer.converters._registry import Conversion, converts
-
-Steps: tp.TypeAlias = tuple[list[str], list[tuple[str, tp.Any]]]
 
 
 @converts('Cumprod')
@@ -18,21 +15,9 @@ def cumprod(g: Conversion) -> str:
     if axis is None:
         x, axis, ndim = g.reshape(x, [-1]), 0, 1
     axis %= ndim
-    if g.opset >= 26:
-        return g.op('CumProd', [x, g.const(axis, 'axis', np.int64)])
-    g.need(8, 'Expand')
-    g.hint(g.lengths(0) if g.func.axis is not None else [None])
-    order = [axis, *(i for i in range(ndim) if i != axis)]
-    turned = g.transpose(x, order)
-    ones = g.op('Expand', [g.like(1), g.lengths_of(turned, 1, ndim)])
-
-    def step(number: str, states: list[str]) -> Steps:
-        y = g.op('Mul', [states[0], g.op('Gather', [turned, number], axis=0)])
-        return [y], [(y, g.dtype(0))]
-
-    count = g.squeeze(g.length_of(turned, 0), [0])
-    _, y = g.loop(count, [(ones, g.dtype(0))], step)
-    return g.transpose(y, [order.index(i) for i in range(ndim)])
+    if g.opset < 26:
+        g.hint(g.lengths(0) if g.func.axis is not None else [None])
+    return _loops.cumprod(g, Term(g, x, g.dtype(0)), axis, ndim)
 
 
 def _matrices(g: Conversion) -> tuple[Term, int]:
@@ -51,57 +36,14 @@ def _result(g: Conversion, y: Term) -> str:
 
 @converts('Inv', 'BatchInv')
 def inverse(g: Conversion) -> str:
-    """Gauss and Jordan, with partial pivoting; a singular matrix has infinities and NaN."""
-    g.need(9, 'Where')
     a, n = _matrices(g)
     g.hint(g.lengths(0))
-    eye = Term(g, g.const(np.eye(n)[None], 'eye', a.dtype), a.dtype)
-    unit = a * 0 + eye
-    both = g.op('Concat', [a.name, unit.name], axis=2)
-    rows = Term(g, g.const(np.arange(n), 'rows', np.int64), np.int64)
-
-    def total(x: Term, axis: int) -> Term:
-        return Term(g, g.reduce('Sum', x.name, [axis], keepdims=True), x.dtype)
-
-    def column(x: Term, number: Term) -> Term:
-        return Term(g, g.op('Gather', [x.name, g.unsqueeze(number.name, [0])], axis=2), x.dtype)
-
-    def step(name: str, states: list[str]) -> Steps:
-        number, m = Term(g, name, np.int64), Term(g, states[0], a.dtype)
-        is_done = Term(g, g.unsqueeze((rows < number).name, [0, 2]), bool)
-        sizes = is_done.where(-1, column(m, number).abs())
-        best = g.op('ArgMax', [sizes.name], axis=1, keepdims=1)
-        here = Term(g, g.unsqueeze(rows.op('Equal', number, dtype=bool).name, [0, 2]), bool)
-        row_numbers = Term(g, g.unsqueeze(rows.name, [0, 2]), np.int64)
-        there = row_numbers.op('Equal', Term(g, best, np.int64), dtype=bool)
-        first, second = (total(place.where(m, 0), 1) for place in (here, there))
-        m = here.where(second, there.where(first, m))
-        pivot = second / column(second, number)
-        factors = here.where(0, column(m, number))
-        return [here.where(pivot, m - factors * pivot).name], []
-
-    count = g.const(n, 'count', np.int64)
-    (y,) = g.loop(count, [(both, a.dtype)], step)
-    return _result(g, Term(g, g.slice(y, [n], [2 * n], [2]), a.dtype))
+    return _result(g, _loops.inverse(g, a, n))
 
 
 @converts('Cholesky')
 def cholesky(g: Conversion) -> str:
-    """A column for each step; a matrix that is not positive definite has NaN."""
-    g.need(9, 'Where')
-    a, n = g.wide(0), g.shape(0)[0]
-    rows = Term(g, g.const(np.arange(n)[:, None], 'rows', np.int64), np.int64)
-
-    def step(name: str, states: list[str]) -> Steps:
-        number, m = Term(g, name, np.int64), Term(g, states[0], a.dtype)
-        column = Term(g, g.op('Gather', [m.name, g.unsqueeze(name, [0])], axis=1), a.dtype)
-        pivot = Term(g, g.op('Gather', [column.name, name], axis=0), a.dtype)
-        column = (rows < number).where(0, column / pivot.sqrt())
-        rest = m - column.op('MatMul', Term(g, g.transpose(column.name, [1, 0]), a.dtype))
-        return [rest.name], [(g.squeeze(column.name, [1]), a.dtype)]
-
-    _, columns = g.loop(g.const(n, 'count', np.int64), [(a.name, a.dtype)], step)
-    return Term(g, g.transpose(columns, [1, 0]), a.dtype).cast(g.out_dtype()).name
+    return _loops.cholesky(g, g.wide(0), g.shape(0)[0]).cast(g.out_dtype()).name
 
 
 @converts('CooMatMul')

@@ -311,14 +311,4 @@ def tensordot(g: Conversion) -> str:
 
 @converts('Arctan2')
 def arctan2(g: Conversion) -> str:
-    g.need(9, 'Where')
-    y, x = g.term(0), g.term(1)
-    # The smaller one is divided by the larger one: both are 0, or the quotient is at most 1.
-    is_steep = y.abs() > x.abs()
-    below = is_steep.where(y, x)
-    quotient = is_steep.where(x, y) / below.cast(bool).where(below, 1)
-    angle = quotient.op('Atan')
-    is_negative = y < 0
-    steep = is_negative.where(-math.pi / 2, y.of(math.pi / 2)) - angle
-    turned = angle + is_negative.where(-math.pi, y.of(math.pi))
-    return is_steep.where(steep, (x < 0).where(turned, angle)).name
+    return compositions.arctan2(g.term(0), g.term(1)).name

@@ -38,6 +38,8 @@ PARTLY = {
     'put_along_axis': 'without an axis',
     'einsum': ('that broadcasts', 'dots are other', 'without a string'),
     'linalg.matrix_power': 'no inverse',
+    'linalg.inv linalg.solve': 'of any size',
+    'linalg.cholesky': 'factors of batches',
     'linalg.norm linalg.matrix_norm': 'singular values',
     'cov': ('its argument fweights', 'its argument aweights'),
     'pad': ('of Pad', 'with several values', 'reflect that is longer', 'its argument'),

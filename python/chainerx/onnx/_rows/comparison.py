@@ -47,7 +47,7 @@ def _(g: RoutineWriter, x1: tp.Any, x2: tp.Any) -> Typed:
 @row('less_equal')
 def _(g: RoutineWriter, x1: tp.Any, x2: tp.Any) -> Typed:
     a, b = _compared(g, 'less_equal', x1, x2)
-    return (a.test('LessOrEqual', b) if g.opset >= 12 else a <= b).value
+    return (a.op('LessOrEqual', b, dtype=bool) if g.opset >= 12 else a <= b).value
 
 
 @row('greater')
@@ -59,7 +59,7 @@ def _(g: RoutineWriter, x1: tp.Any, x2: tp.Any) -> Typed:
 @row('greater_equal')
 def _(g: RoutineWriter, x1: tp.Any, x2: tp.Any) -> Typed:
     a, b = _compared(g, 'greater_equal', x1, x2)
-    return (a.test('GreaterOrEqual', b) if g.opset >= 12 else a >= b).value
+    return (a.op('GreaterOrEqual', b, dtype=bool) if g.opset >= 12 else a >= b).value
 
 
 @formula('logical_and')
@@ -109,12 +109,12 @@ def _(x: Expression) -> Expression:
 
 @formula('iscomplex', of='first')
 def _(x: Expression) -> Expression:
-    return (x.is_nan().where(x.number(0), x) * 0).astype(bool)
+    return (x.is_nan().where(x.of(0), x) * 0).cast(bool)
 
 
 @formula('isreal', of='first')
 def _(x: Expression) -> Expression:
-    return ~(x.is_nan().where(x.number(0), x) * 0).astype(bool)
+    return ~(x.is_nan().where(x.of(0), x) * 0).cast(bool)
 
 
 @composed('isclose')

@@ -7,7 +7,9 @@ import typing as tp
 import numpy as np
 
 import chainerx as chx
+from chainerx.onnx import _loops
 from chainerx.onnx._routine import Operand, RoutineWriter, Typed, axes_of, axis_of, composed, row
+from chainerx.onnx._terms import Term
 
 
 @row('matmul')
@@ -197,6 +199,43 @@ def _(x1: tp.Any, x2: tp.Any, *, axis: int = -1) -> tp.Any:
 def _(g: RoutineWriter, a: Operand) -> Typed:
     g.need(11, 'Det')
     return g.run('Det', a)
+
+
+def _wide(g: RoutineWriter, a: Operand) -> Term:
+    return Term(g, g.to(a, np.float64), np.float64)
+
+
+@row('linalg.inv')
+def _(g: RoutineWriter, a: Operand) -> Typed:
+    n = a.shape[-1]
+    if type(n) is not int or n == 0:
+        g.lacks('inverse of matrices of any size')
+    flat = _wide(g, a)
+    if a.ndim != 3:
+        flat = Term(g, g.reshape(flat.name, [-1, n, n]), flat.dtype)
+    y = _loops.inverse(g, flat, n)
+    return Typed(y.name if a.ndim == 3 else g.shaped(y.name, a.shape), y.dtype)
+
+
+@row('linalg.cholesky')
+def _(g: RoutineWriter, a: Operand, *, upper: bool = False) -> Typed:
+    n = a.shape[-1]
+    if type(n) is not int or n == 0 or a.ndim != 2:
+        g.lacks('Cholesky factors of batches')
+    whole = _wide(g, a)  # of which the lower triangle is read
+    whole = Term(g, g.transpose(whole.name, [1, 0]), whole.dtype) if upper else whole
+    y = _loops.cholesky(g, whole, n)
+    return Typed(g.transpose(y.name, [1, 0]) if upper else y.name, y.dtype)
+
+
+@composed('linalg.solve')
+def _(a: tp.Any, b: tp.Any) -> tp.Any:
+    a, b = (x if x.dtype.kind in 'fV' else x.astype('float32') for x in (a, b))
+    inverse = chx.linalg.inv(a.astype('float64'))
+    wide = b.astype('float64')
+    if b.ndim == 1:
+        return chx.squeeze(chx.matmul(inverse, chx.expand_dims(wide, 1)), -1)
+    return chx.matmul(inverse, wide)
 
 
 # Norms

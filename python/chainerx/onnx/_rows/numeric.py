@@ -29,6 +29,33 @@ def _(y: tp.Any, x: tp.Any = None, dx: tp.Any = 1.0, axis: int = -1) -> tp.Any:
     return chx.sum(pairs * width, last) / 2
 
 
+@composed('linspace')
+def _linspace(
+    start: tp.Any,
+    stop: tp.Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: tp.Any = None,
+    device: tp.Any = None,
+    *,
+    retstep: bool = False,
+    axis: int = 0,
+) -> tp.Any:
+    start, stop = (x if isinstance(x, chx.ndarray) else chx.asarray(x) for x in (start, stop))
+    kind = chx.promote_types(chx.result_type(start.dtype, stop.dtype), 'float32')
+    a, b = chx.broadcast_arrays(start.astype(kind), stop.astype(kind))
+    n = num - 1 if endpoint else num
+    step = (b - a) / max(n, 1)
+    places = chx.reshape(chx.arange(num, dtype=kind), (num, *(1,) * a.ndim))
+    y = chx.expand_dims(a, 0) + places * chx.expand_dims(step, 0)
+    if endpoint and num > 1:
+        y = chx.concatenate([y[:-1], chx.expand_dims(b, 0)], 0)
+    if dtype is not None and np.dtype(dtype).kind in 'iu':
+        y = chx.floor(y).astype(dtype)
+    y = y if axis == 0 else chx.moveaxis(y, 0, axis)
+    return (y, step) if retstep else y
+
+
 @composed('ediff1d')
 def _(ary: tp.Any, to_end: tp.Any = None, to_begin: tp.Any = None) -> tp.Any:
     y = chx.diff(chx.ravel(ary))

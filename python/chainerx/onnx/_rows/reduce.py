@@ -7,6 +7,7 @@ import typing as tp
 import numpy as np
 
 import chainerx as chx
+from chainerx.onnx import _loops
 from chainerx.onnx._routine import (
     Operand,
     RoutineWriter,
@@ -16,6 +17,7 @@ from chainerx.onnx._routine import (
     composed,
     row,
 )
+from chainerx.onnx._terms import Term
 
 Axis: tp.TypeAlias = tp.Any
 
@@ -350,6 +352,33 @@ def _(g: RoutineWriter, a: Operand, axis: Axis = None, dtype: tp.Any = None) -> 
         x, place, ndim = Typed(g.reshape(x, [-1]), work), 0, 1
     place = g.const(axis_of(place, ndim), 'axis', np.int64)
     return Typed(g.op('CumSum', [x, place]), work)
+
+
+@row('cumprod')
+def _(g: RoutineWriter, a: Operand, axis: Axis = None, dtype: tp.Any = None) -> Typed:
+    work = g.work_dtype('Mul', g.dtype)
+    x, place, ndim = g.to(a, work), axis, a.ndim
+    if axis is None:
+        x, place, ndim = Typed(g.reshape(x, [-1]), work), 0, 1
+    return Typed(_loops.cumprod(g, Term(g, x, work), axis_of(place, ndim), ndim), work)
+
+
+@composed('cumulative_prod')
+def _(
+    x: tp.Any, *, axis: Axis = None, dtype: tp.Any = None, include_initial: bool = False
+) -> tp.Any:
+    x = chx.expand_dims(x, 0) if x.ndim == 0 else x
+    axis = axis_of(0 if axis is None else axis, x.ndim)
+    y = chx.cumprod(x, axis, dtype=dtype)
+    if not include_initial:
+        return y
+    shape = tuple([1 if i == axis else n for i, n in enumerate(y.shape)])
+    return chx.concatenate([chx.ones_like(y, shape=shape), y], axis)
+
+
+@composed('nancumprod')
+def _(a: tp.Any, axis: Axis = None, **kwargs: tp.Any) -> tp.Any:
+    return chx.cumprod(_filled(a, 1), axis, **kwargs)
 
 
 @composed('cumulative_sum')

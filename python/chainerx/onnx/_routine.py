@@ -246,6 +246,8 @@ class RoutineWriter(Writer):
             Typed: The name of the result, of this dtype.
         """
         dtype = self.dtype if dtype is None else np.dtype(dtype)
+        if op in ('Max', 'Min'):
+            self.need(8, f'{op} of several shapes')
         work = self.work_dtype(op, dtype)
         y = Typed(self.op(op, [self.to(x, work) for x in xs], **attributes), work)
         return self.to(y, dtype)

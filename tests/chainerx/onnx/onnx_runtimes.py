@@ -17,7 +17,8 @@ def run(proto, arrays):
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
-    names = [x.name for x in proto.graph.input]
+    tensors = {t.name for t in proto.graph.initializer}  # which were inputs as well, once
+    names = [x.name for x in proto.graph.input if x.name not in tensors]
     try:
         session = onnxruntime.InferenceSession(
             proto.SerializeToString(), options, providers=['CPUExecutionProvider']

@@ -148,6 +148,9 @@ def shape_together(g: RoutineWriter, xs: tp.Sequence[Operand]) -> str:
     """The shape to which arrays broadcast, a vector."""
     shapes = []
     ndim = max(x.ndim for x in xs)
+    if all(type(n) is int for x in xs for n in x.shape):
+        return g.ints(np.broadcast_shapes(*[x.shape for x in xs]), 'shape')
+    g.need(12, 'Max of lengths')
     for x in xs:
         shapes.append(g.vector([1] * (ndim - x.ndim) + list(x.shape)))
     return shapes[0] if len(shapes) == 1 else tp.cast(str, g.op('Max', shapes))

@@ -79,6 +79,12 @@ def _of_function(
                 yield from _walk(cell.cell_contents, _join(path, name), seen, depth + 1)
             except ValueError:  # not yet filled
                 continue
+        code = function.__code__
+        positional = code.co_varnames[: code.co_argcount]
+        values = function.__defaults__ or ()
+        defaults = dict(zip(positional[len(positional) - len(values) :], values, strict=True))
+        for name, x in {**defaults, **(function.__kwdefaults__ or {})}.items():
+            yield from _walk(x, _join(path, name), seen, depth + 1)
         for name in _names_in(function.__code__):
             if name in function.__globals__:
                 yield from _walk(function.__globals__[name], name, seen, depth + 1)

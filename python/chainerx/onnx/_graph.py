@@ -437,11 +437,7 @@ def check_equal(graph: Graph, proto: onnx.GraphProto, other: onnx.GraphProto) ->
         NotInOnnxError: The routine whose nodes differ.
     """
     tensors = {t.name: t for t in other.initializer}
-    changed = {
-        t.name
-        for t in proto.initializer
-        if t.name not in tensors or tensors[t.name].SerializeToString() != t.SerializeToString()
-    }
+    changed = {t.name for t in proto.initializer if t.name not in tensors or tensors[t.name] != t}
     for a, b in zip(proto.node, other.node, strict=False):
         if a != b or changed & set(a.input):
             label = graph.sites.get(a.name, a.name)

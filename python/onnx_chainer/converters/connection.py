@@ -5,16 +5,9 @@ from __future__ import annotations
 import typing as tp
 
 import numpy as np
+from chainerx.onnx._windows import more_at_the_end
 
 from onnx_chainer.converters._registry import Conversion, converts
-
-
-def more_at_the_end(
-    length: int, window: int, stride: int, pad: int, outs: int, dilate: int = 1
-) -> int:
-    """How many elements behind the padding the last window sees (``cover_all``)."""
-    reach = (outs - 1) * stride + dilate * (window - 1) + 1
-    return max(0, reach - (length + 2 * pad))
 
 
 def _geometry(g: Conversion) -> tuple[tp.Sequence[int], tp.Sequence[int], tp.Sequence[int]]:
@@ -33,7 +26,7 @@ def convolution(g: Conversion) -> str:
         for axis in range(2, 2 + len(window)):
             g.fixed(0, axis, 'cover_all')
     ends = [
-        p + more_at_the_end(n, k, s, p, out, d)
+        p + more_at_the_end(n, k, s, p, p, out, d)
         for n, k, s, p, out, d in zip(
             g.shape(0)[2:], window, stride, pad, g.out_shape()[2:], dilate, strict=True
         )

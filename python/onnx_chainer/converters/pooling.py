@@ -7,10 +7,10 @@ import typing as tp
 import numpy as np
 from chainerx.onnx._index import LAST
 from chainerx.onnx._terms import Term
+from chainerx.onnx._windows import more_at_the_end
 
 from onnx_chainer.converters._registry import Conversion, converts
 from onnx_chainer.converters.array import upsample
-from onnx_chainer.converters.connection import more_at_the_end
 
 
 def _pool(
@@ -31,7 +31,7 @@ def _pool(
     if any(not isinstance(n, int) for n in lengths):
         needs_ceil = bool(getattr(g.func, 'cover_all', False))
     ends = [
-        p + more_at_the_end(n, k, s, p, out)
+        p + more_at_the_end(n, k, s, p, p, out)
         for n, k, s, p, out in zip(
             g.shape(0)[2:], window, stride, pad, g.out_shape()[2:], strict=True
         )

@@ -8,9 +8,9 @@ import typing as tp
 import numpy as np
 from chainerx.onnx._index import LAST
 from chainerx.onnx._terms import Term
+from chainerx.onnx._windows import more_at_the_end
 
 from onnx_chainer.converters._registry import Conversion, converts
-from onnx_chainer.converters.connection import more_at_the_end
 
 
 @converts('Diagonal')
@@ -47,7 +47,7 @@ def im2col(g: Conversion) -> str:
     window = np.eye(n).reshape(n, 1, f.kh, f.kw)
     weight = g.like(np.tile(window, (channels, 1, 1, 1)))
     ends = [
-        pad + more_at_the_end(length, k, stride, pad, out, dilate)
+        pad + more_at_the_end(length, k, stride, pad, pad, out, dilate)
         for length, k, stride, pad, out, dilate in zip(
             g.shape(0)[2:],
             (f.kh, f.kw),

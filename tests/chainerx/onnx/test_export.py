@@ -75,8 +75,18 @@ def test_attributes_partials_and_trees_have_paths():
     net = Net()
     assert tensors(check(net, array(2, 3))) == ['layers.0.w', 'layers.1.w']
     assert tensors(check(net.method, array(2, 3))) == ['layers.0.w', 'layers.1.w']
-    partial = functools.partial(lambda w, x: x @ w, net.layers[0]['w'])
+
+
+def test_arrays_of_partials_and_defaults_have_names():
+    partial = functools.partial(lambda w, x: x @ w, array(3, 3))
     assert tensors(check(partial, array(2, 3))) == ['args.0']
+    weight, scale = array(3, 3, seed=1), array(3, seed=2)
+
+    def function(x, w=weight, *, s=scale):
+        return x @ w * s
+
+    weight, scale = weight * 1, scale * 1
+    assert tensors(check(function, array(2, 3))) == ['w', 's']
 
 
 def test_names_of_the_user_come_first_and_tensors_are_there_once():

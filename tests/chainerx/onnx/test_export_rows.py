@@ -81,9 +81,12 @@ def function_of(case, spec):
     return function
 
 
-def calls_of(case, dtype):
-    """Calls that work, with their functions and arrays."""
-    for spec in case.calls:
+def calls_of(case, dtype, is_full):
+    """Calls that work, with their functions and arrays; of many, a third for each dtype."""
+    calls = case.calls
+    if not is_full and len(calls) > 4:
+        calls = calls[case.dtypes.index(dtype) % 3 :: 3]
+    for spec in calls:
         if not list(spec.arrays()) or [] in [v for v in spec.args if type(v) is list]:
             continue  # lists without elements become floats, beside a batch
         function = function_of(case, spec)
@@ -138,18 +141,18 @@ def check(actual, expected, tol, where):
 
 
 @pytest.mark.parametrize(('case', 'dtype'), ROWS_OF_TABLE)
-def test_row(case, dtype):
-    check_row(case, dtype, OPSET)
+def test_row(case, dtype, request):
+    check_row(case, dtype, OPSET, request.config.getoption('--full'))
 
 
-@pytest.mark.parametrize('opset', [7, 9, 11, 13, 17, 23])
+@pytest.mark.parametrize('opset', [7, 9, 11, 13, 23])
 @pytest.mark.parametrize(('case', 'dtype'), [p for p in ROWS_OF_TABLE if p.values[1] == 'float32'])
-def test_row_in_other_versions(case, dtype, opset):
-    check_row(case, dtype, opset)
+def test_row_in_other_versions(case, dtype, opset, request):
+    check_row(case, dtype, opset, request.config.getoption('--full'))
 
 
-def check_row(case, dtype, opset):
-    for spec, function, arrays in calls_of(case, dtype):
+def check_row(case, dtype, opset, is_full):
+    for spec, function, arrays in calls_of(case, dtype, is_full):
         if max(x.ndim for x in arrays) > 9:
             continue  # windows of 8 axes have 11 in chainerx.onnx
         where = f'{case.name}({call_text(spec)})'

@@ -286,9 +286,10 @@ def innermost(*trees: Tree) -> Level | None:
         if kind is Batched:
             level = tree.level
             if not level.active:
+                name = 'vmap' if level.observer is None else level.observer.name
                 raise chainerx.ChainerxError(
-                    'vmap: a batch is used outside of the function that vmap has called; return it '
-                    'from there'
+                    f'{name}: a batch is used outside of the function that {name} has called; '
+                    'return it from there'
                 )
         elif kind is tuple or kind is list:
             level = innermost(*tree)

@@ -26,7 +26,7 @@ def _entry(g: RoutineWriter, i: tp.Any) -> _index.Entry:
     if isinstance(i, slice):
         return slice(*[_bound(g, n) for n in (i.start, i.stop, i.step)])
     if isinstance(i, Length):
-        g.lacks('index that hangs on an open axis', 'use a slice, or chainerx.take')
+        return i
     if isinstance(i, list):
         return _index.entry(np.asarray(i, np.int64 if not i else None))
     return _index.entry(i)
@@ -51,7 +51,8 @@ def _entries(g: RoutineWriter, index: tp.Any) -> list[_index.Entry]:
 @row('ndarray.__getitem__')
 def _(g: RoutineWriter, x: Operand, index: tp.Any) -> str:
     entries = _entries(g, index)
-    bounds = [n for e in entries if isinstance(e, slice) for n in (e.start, e.stop, e.step)]
+    bounds = [e for e in entries if isinstance(e, Length)]
+    bounds += [n for e in entries if isinstance(e, slice) for n in (e.start, e.stop, e.step)]
     if any(isinstance(n, (Length, UnknownLength)) for n in bounds):
         return _open_slices(g, x, entries)
     return _index.get_item(g, x.name, x.shape, entries)
@@ -111,7 +112,7 @@ def _(
     if axis is None:
         x, place = g.reshape(x, [-1]), 0
         n = 1
-        for m in a.shape:
+        for m in a.shape if mode in ('clip', 'wrap') else ():
             n = n * m
     else:
         place = axis_of(axis, a.ndim)

@@ -12,6 +12,7 @@ from chainerx.onnx._routine import (
     Operand,
     RoutineWriter,
     Typed,
+    UnknownLength,
     axes_of,
     axis_of,
     composed,
@@ -31,6 +32,14 @@ def reduced(
     return g.to(Typed(g.reduce(kind, name, axes, keepdims), work), dtype)
 
 
+def _mean_of_any(g: RoutineWriter, a: Operand, axes: tp.Sequence[int], keepdims: bool) -> Typed:
+    """The mean, which is nan of no elements; runtimes have 0 for these."""
+    total = reduced(g, 'Sum', a, axes, keepdims, g.dtype)
+    lengths = g.op('Concat', [g.length_vector(a.shape[i]) for i in axes], axis=0)
+    count = Typed(g.op('ReduceProd', [lengths], keepdims=0), np.int64)
+    return g.run('Div', total, g.to(count, g.dtype))
+
+
 def _need_elements(g: RoutineWriter, a: Operand, axes: tp.Sequence[int]) -> None:
     if any(type(a.shape[i]) is int and a.shape[i] == 0 for i in axes):
         g.lacks('mean of no elements')
@@ -47,6 +56,8 @@ def _reduction(name: str, kind: str) -> None:
         axes = axes_of(axis, a.ndim)
         if kind == 'Mean':
             _need_elements(g, a, axes)
+            if any(isinstance(a.shape[i], UnknownLength) for i in axes):
+                return _mean_of_any(g, a, axes, keepdims)
             if a.dtype.kind in 'iu':  # whose sums may need all digits
                 return reduced(g, kind, a, axes, keepdims, np.float64)
         return reduced(g, kind, a, axes, keepdims, g.dtype)

@@ -1,6 +1,7 @@
 """Checks that includes point one way only, as ARCHITECTURE.md draws it.
 
     core <- autograd <- ops <- python        core <- kernels <- {native, cuda}        ops -> kernels
+    {autograd, kernels} <- capture <- python
     ops <- onnx <- python/onnx                ops <- io        {onnx, io} <- run
 
 and that the rooms of a backend stand on each other, in the order of FLOORS.
@@ -25,11 +26,12 @@ ALLOWED: dict[str, set[str]] = {
     'ops': {'core', 'autograd', 'kernels'},
     'native': {'core', 'kernels'},
     'cuda': {'core', 'kernels'},
-    'chainerx.h': {'core', 'autograd', 'kernels', 'ops', 'native'},  # for programs
+    'chainerx.h': {'core', 'autograd', 'kernels', 'ops', 'native', 'capture'},  # for programs
     'onnx': {'core', 'autograd', 'kernels', 'ops'},
     'io': {'core', 'ops'},
     'run': {'core', 'onnx', 'io'},
-    'python': {'core', 'autograd', 'kernels', 'ops'},
+    'capture': {'core', 'autograd', 'kernels'},
+    'python': {'core', 'autograd', 'kernels', 'ops', 'capture'},
 }
 
 #: Bindings that are a module of their own, and what they may include besides.

@@ -12,6 +12,7 @@
 #include "chainerx/autograd/hooks.h"
 #include "chainerx/autograd/record.h"
 #include "chainerx/autograd/scopes.h"
+#include "chainerx/capture/capture.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/context.h"

@@ -7,9 +7,11 @@ import contextlib
 import threading
 import typing as tp
 import warnings
+import weakref
 
 import chainerx
 import numpy as np
+from chainerx._core import engine
 
 from chainer import backend, configuration, variable
 from chainer import serializer as serializer_module
@@ -188,8 +190,29 @@ def report(values: Observation, observer: object | None = None) -> None:
         observer: The object that they are of; its name becomes a prefix. A link reports ``self``.
     """
     reporters = _get_reporters()
+    if engine.is_capturing():
+        values = _report_at_replays(values, observer)
     if reporters:
         reporters[-1].report(values, observer)
+
+
+def _report_at_replays(values: Observation, observer: object | None) -> Observation:
+    """Has each replay of the step that is recorded report its own values to whom is current then.
+
+    The values without their graphs, which the step could not be replayed with."""
+    if configuration.config.keep_graph_on_report:
+        engine.refuse_capture('a value is reported with its graph (config.keep_graph_on_report)')
+        return values
+    alive = None if observer is None else weakref.ref(observer)  # it may own the recording
+
+    def again(values: Observation) -> None:
+        if alive is None:
+            report(values)
+        elif (found := alive()) is not None:
+            report(values, found)
+
+    key = 'report', id(observer), *values
+    return tp.cast('Observation', engine.capture_part(key, None, again, dict(values)))
 
 
 @contextlib.contextmanager

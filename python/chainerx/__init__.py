@@ -47,6 +47,7 @@ from chainerx import _numpy_protocols as _numpy_protocols
 from chainerx import cuda as cuda
 from chainerx import profiler as profiler
 from chainerx._array_api import __array_namespace_info__ as __array_namespace_info__
+from chainerx._capture import capture as capture
 from chainerx._config import config_info as config_info
 from chainerx._config import show_config as show_config
 from chainerx._dtypes import astype as astype

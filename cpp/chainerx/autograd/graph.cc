@@ -7,6 +7,7 @@
 
 #include "chainerx/autograd/engine_ops.h"
 #include "chainerx/autograd/region.h"
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/leak_tracker.h"
@@ -81,6 +82,13 @@ void Slot::DestroyLeaf() {
 }
 
 Array Slot::GetGrad(uint64_t id) {
+    Array found = FindGrad(id);
+    if (CaptureObserver* capture = CurrentCapture()) [[unlikely]]
+        capture->ReadGrad(*this, id, found);
+    return found;
+}
+
+Array Slot::FindGrad(uint64_t id) {
     const std::lock_guard guard{lock};
     if (!grad.grad.is_null() && grad.id == id) return grad.grad;
     if (extra != nullptr) {
@@ -129,6 +137,8 @@ Array Slot::BreakCycle(Array g) {
 
 void Slot::SetGrad(uint64_t id, Array new_grad) {
     // The old gradient is freed after the lock is released: its destruction may take other locks.
+    if (CaptureObserver* capture = CurrentCapture()) [[unlikely]]
+        capture->WroteGrad(*this, id);
     Array old = BreakCycle(std::move(new_grad));
     const std::lock_guard guard{lock};
     if (body != nullptr) std::swap(GradOf(id), old);

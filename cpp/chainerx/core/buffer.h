@@ -43,6 +43,9 @@ class CX_API Buffer {
     void* data() const { return data_; }
     int64_t nbytes() const { return nbytes_; }
     bool writable() const { return writable_; }
+    bool is_foreign() const { return foreign_; }
+    // For recordings, whose buffers stand for memory that is another one in each run.
+    void MoveTo(void* data) { data_ = data; }
     // Identifies the kind of buffer by its deleter.
     Deleter deleter() const { return deleter_; }
 
@@ -83,9 +86,9 @@ class CX_API Buffer {
     friend struct internal::LayoutAccess;
 
     void Destroy();
-    void Track(int64_t by) const {
+    void Track(int64_t by) {
         if (internal::g_tracking.load(std::memory_order_relaxed)) [[unlikely]] {
-            internal::TrackBuffer(foreign_ ? 0 : nbytes_, by);
+            internal::TrackBuffer(*this, foreign_ ? 0 : nbytes_, by);
         }
     }
 

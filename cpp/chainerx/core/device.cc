@@ -10,6 +10,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
@@ -113,6 +114,7 @@ void Device::ResetMemoryPeaks() {
 }
 
 void Device::CopyToHost(void* dst, const void* src, int64_t nbytes) {
+    internal::CheckMayRead("a value is read");
     if (default_stream_ == nullptr) {
         ReadToHost(dst, src, nbytes);
     } else {
@@ -125,6 +127,7 @@ void Device::CopyToHost(void* dst, const void* src, int64_t nbytes) {
 }
 
 void Device::Synchronize() {
+    internal::CheckMayRead("synchronize");
     if (default_stream_ != nullptr) {
         CheckAlive("synchronize");
         internal::TellHostAccess(*this, HostAccess::kWait, 0);
@@ -135,6 +138,7 @@ void Device::Synchronize() {
 }
 
 void Device::Synchronize(Stream& stream) {
+    internal::CheckMayRead("synchronize");
     if (&stream.device() != this) {
         throw DeviceError{"synchronize: the stream is of device ", stream.device().name(),
                           ", not of ", name_};

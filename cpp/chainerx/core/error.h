@@ -101,7 +101,8 @@ class CX_API ChainerxError : public std::runtime_error {
     X(NotImplementedError) \
     X(OutOfMemoryError)    \
     X(GradientError)       \
-    X(GradientCheckError)
+    X(GradientCheckError)  \
+    X(CaptureError)
 
 #define CX_DEFINE_ERROR(Name)                  \
     class CX_API Name : public ChainerxError { \

@@ -1,7 +1,10 @@
 #include "chainerx/core/leak_tracker.h"
 
+#include <algorithm>
 #include <mutex>
+#include <vector>
 
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/fork_mutex.h"
 
 namespace chainerx {
@@ -15,6 +18,16 @@ namespace {
 constinit internal::ForkMutex g_users_mutex;
 bool g_leaks = false;
 int g_watchers = 0;
+
+// Guarded by a mutex of its own, since buffers die everywhere.
+struct Observers {
+    internal::ForkMutex mutex;
+    std::vector<internal::CaptureObserver*> all;
+};
+constinit internal::Lazy<Observers> g_observers;  // buffers may outlive every static
+std::atomic<int> g_n_observers{0};
+
+void UpdateTracking() { internal::g_tracking = g_leaks || g_watchers != 0 || g_n_observers != 0; }
 
 std::atomic<uint32_t> g_watch{0};  // number of the watching period; 0: nobody watches
 uint32_t g_last_watch = 0;
@@ -34,7 +47,7 @@ void SetLeakTracking(bool enabled) {
         for (std::atomic<int64_t>& n : internal::g_live) n = 0;
     }
     g_leaks = enabled;
-    internal::g_tracking = g_leaks || g_watchers != 0;
+    UpdateTracking();
 }
 
 bool internal::WatchMemory(bool begin) {
@@ -48,7 +61,7 @@ bool internal::WatchMemory(bool begin) {
     } else if (g_watchers == 0) {
         g_watch = 0;
     }
-    g_tracking = g_leaks || g_watchers != 0;
+    UpdateTracking();
     return g_watchers == (begin ? 1 : 0);
 }
 
@@ -72,7 +85,30 @@ internal::WatchedMemory internal::GetWatchedMemory() {
             g_watched_peak.load(std::memory_order_relaxed)};
 }
 
-void internal::TrackBuffer(int64_t nbytes, int64_t by) {
+void internal::AddBufferObserver(CaptureObserver* observer) {
+    const std::lock_guard lock{g_users_mutex};
+    const std::lock_guard list{g_observers.Get().mutex};
+    g_observers.Get().all.push_back(observer);
+    ++g_n_observers;
+    UpdateTracking();
+}
+
+void internal::RemoveBufferObserver(CaptureObserver* observer) {
+    const std::lock_guard lock{g_users_mutex};
+    const std::lock_guard list{g_observers.Get().mutex};
+    if (std::erase(g_observers.Get().all, observer) != 0) --g_n_observers;
+    UpdateTracking();
+}
+
+void internal::TrackBuffer(Buffer& buffer, int64_t nbytes, int64_t by) {
+    if (g_n_observers.load(std::memory_order_relaxed) != 0) {
+        if (by < 0) {
+            const std::lock_guard lock{g_observers.Get().mutex};
+            for (CaptureObserver* observer : g_observers.Get().all) observer->Died(buffer);
+        } else if (t_state.capture != nullptr) {
+            t_state.capture->Born(buffer);
+        }
+    }
     g_live[kBuffer].fetch_add(by, std::memory_order_relaxed);
     g_live[kBytes].fetch_add(by * nbytes, std::memory_order_relaxed);
     WatchTaken(by * nbytes);

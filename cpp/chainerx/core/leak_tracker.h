@@ -9,6 +9,8 @@
 
 namespace chainerx {
 
+class Buffer;
+
 struct LiveCounts {
     int64_t bodies;
     int64_t nodes;
@@ -23,6 +25,8 @@ CX_API LiveCounts GetLiveCounts();
 
 namespace internal {
 
+class CaptureObserver;
+
 enum Tracked { kBody, kNode, kBuffer, kBytes, kNumTracked };
 
 extern CX_API std::atomic<bool> g_tracking;
@@ -36,8 +40,13 @@ inline void TrackLive(Tracked what, int64_t by) {
     }
 }
 
-// Counts `nbytes` of our own memory, allocated (1) or freed (-1).
-CX_API CX_COLD void TrackBuffer(int64_t nbytes, int64_t by);
+// Counts a buffer that is born (1) or dies (-1), with `nbytes` of our own memory; and tells those
+// who record (core/capture_observer.h).
+CX_API CX_COLD void TrackBuffer(Buffer& buffer, int64_t nbytes, int64_t by);
+
+// Who records wants to hear of buffers: of those that its own thread allocates, and of all that go.
+CX_API void AddBufferObserver(CaptureObserver* observer);
+CX_API void RemoveBufferObserver(CaptureObserver* observer);
 
 // For the profiler: allocations per thread while somebody watches. Returns whether nobody else
 // watches.

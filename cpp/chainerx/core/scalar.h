@@ -2,6 +2,7 @@
 // dtype of a result only when its category (integer, floating, complex) exceeds the arrays'.
 #pragma once
 
+#include <bit>
 #include <complex>
 #include <cstdint>
 #include <string>
@@ -72,6 +73,12 @@ class Scalar {
             default:
                 return is_huge_ ? Cast<T>(float_) : Cast<T>(int_);
         }
+    }
+
+    // Returns whether both are the same number of the same kind, bit by bit.
+    bool IsSame(const Scalar& o) const {
+        return kind_ == o.kind_ && is_huge_ == o.is_huge_ && int_ == o.int_ &&
+               std::bit_cast<int64_t>(imag_) == std::bit_cast<int64_t>(o.imag_);
     }
 
     // Returns whether bool or an integer dtype can represent the number after truncation.

@@ -15,8 +15,9 @@ class MemoryCounter;
 
 namespace internal {
 
-struct Region;         // autograd/region.h
-class RecordObserver;  // autograd/record_observer.h
+struct Region;          // autograd/region.h
+class RecordObserver;   // autograd/record_observer.h
+class CaptureObserver;  // core/capture_observer.h
 
 // One entered no_backprop_mode or force_backprop_mode.
 struct BackpropMode {
@@ -70,6 +71,7 @@ struct ThreadState {
     Region* region{nullptr};      // the function that is being computed; new nodes belong to it
     uint32_t differentiating{0};  // nesting depth of derivatives that are being computed
     RecordObserver* record_observer{nullptr};  // sees recorded operations; null if there is none
+    CaptureObserver* capture{nullptr};         // records this thread's kernel calls; null if none does
 
     uint64_t node_sequence{0};
     void* nodes_to_destroy{nullptr};  // autograd: nodes waiting for destruction

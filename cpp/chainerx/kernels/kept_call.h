@@ -25,6 +25,11 @@ class CX_API KeptCall {
     KeptCall& operator=(const KeptCall&) = delete;
 
     const KernelInfo& kernel() const { return kernel_; }
+    // The addresses of the operands, as in KernelCallData.
+    const void* const* operands() const { return operands_.data(); }
+    KernelCallData DataFor(Device& device) const {
+        return {kernel_, device, operands_.data(), invoke_};
+    }
     // Repeats the call, with any implementation of the kernel.
     void Run(KernelFn fn) const { invoke_(fn, operands_.data()); }
 

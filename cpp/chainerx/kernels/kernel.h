@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -34,10 +35,12 @@ struct OperandInfo {
     OperandKind kind;
     const char* type;  // in C++, as spelled in the row
     const char* name;
-    // For values: the size, and a function that copies to uninitialized memory aligned for any
-    // type. The copy is not destroyed.
+    // For values: the size, a function that copies to uninitialized memory aligned for any type, and
+    // one that compares. The copy is not destroyed.
     size_t size{0};
     void (*copy)(void* to, const void* from){nullptr};
+    bool (*is_equal)(const void* a, const void* b){nullptr};
+    std::string (*to_string)(const void* value){nullptr};
 };
 
 // The descriptor of a kernel: everything about it but its code.

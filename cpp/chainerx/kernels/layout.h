@@ -181,6 +181,8 @@ struct LayoutAccess {
                        .CX_DATA(name)
                        .CX_DATA(size)
                        .CX_DATA(copy)
+                       .CX_DATA(is_equal)
+                       .CX_DATA(to_string)
                        .h;
     }
     static uint64_t OfKernelCallData() {

@@ -4,11 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <span>
+#include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "chainerx/core/array.h"
+#include "chainerx/core/error.h"
 #include "chainerx/kernels/kernel.h"
 
 namespace chainerx::kernels {
@@ -43,18 +47,57 @@ struct ArraysOperand {
     static constexpr OperandInfo kInfo{kRole, OperandKind::kArrays, "Array...", kName.text};
 };
 
+// Whether two host values are the same, bit by bit for numbers.
+template <typename T>
+bool IsSameValue(const T& a, const T& b) {
+    if constexpr (std::is_same_v<T, const char*>) {
+        return std::string_view{a} == b;
+    } else if constexpr (std::is_floating_point_v<T>) {
+        return std::memcmp(&a, &b, sizeof(T)) == 0;
+    } else if constexpr (std::is_same_v<T, Scalar>) {
+        return a.IsSame(b);
+    } else if constexpr (requires { a.has_value(); }) {
+        return a.has_value() == b.has_value() && (!a.has_value() || IsSameValue(*a, *b));
+    } else {
+        return a == b;
+    }
+}
+
+// For messages.
+template <typename T>
+std::string ValueToString(const T& value) {
+    if constexpr (std::is_enum_v<T>) {
+        return std::to_string(static_cast<int>(value));
+    } else if constexpr (requires { StrCat(value); } &&
+                         (std::is_scalar_v<T> || requires { value.ToString(); })) {
+        return StrCat(value);
+    } else if constexpr (requires {
+                             StrCat(*value);
+                             value.has_value();
+                         }) {
+        return value.has_value() ? StrCat(*value) : "none";
+    } else {
+        return "something else";
+    }
+}
+
 // A host value; a call may be kept (kernels/kept_call.h), so it must not point to other objects
 // that may die.
 template <typename T, Text kType, Text kName>
 struct ValueOperand {
     using Type = std::conditional_t<std::is_scalar_v<T>, T, const T&>;
     static_assert(std::is_trivially_destructible_v<T>, "an attribute is copied, never destroyed");
-    static constexpr OperandInfo kInfo{OperandRole::kAttr,
-                                       OperandKind::kValue,
-                                       kType.text,
-                                       kName.text,
-                                       sizeof(T),
-                                       [](void* to, const void* from) { new (to) T{*static_cast<const T*>(from)}; }};
+    static constexpr OperandInfo kInfo{
+        OperandRole::kAttr,
+        OperandKind::kValue,
+        kType.text,
+        kName.text,
+        sizeof(T),
+        [](void* to, const void* from) { new (to) T{*static_cast<const T*>(from)}; },
+        [](const void* a, const void* b) {
+            return IsSameValue(*static_cast<const T*>(a), *static_cast<const T*>(b));
+        },
+        [](const void* value) { return ValueToString(*static_cast<const T*>(value)); }};
 };
 
 template <typename... Operands>

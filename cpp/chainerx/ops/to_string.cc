@@ -10,6 +10,7 @@
 
 #include "chainerx/autograd/graph.h"
 #include "chainerx/core/array.h"
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/context.h"
 #include "chainerx/ops/shape/creation.h"
 
@@ -267,6 +268,7 @@ std::string BackpropNames(const Array& x) {
 std::string Array::ToString() const {
     if (body_ == nullptr) return "array(null)";
     static constexpr size_t kIndent = sizeof("array(") - 1;
+    internal::CheckMayRead("values are read");
     const Array host = AsContiguous(internal::Detached(*this).ToNative());
     const std::string values = GetTotalSize() == 0 ? "[]" : Printer{host}.Print(kIndent);
     return StrCat("array(", values, ", shape=", shape(), ", dtype=", dtype(), ", device='",

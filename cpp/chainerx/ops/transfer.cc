@@ -1,5 +1,6 @@
 // Copying arrays between devices.
 #include "chainerx/core/array.h"
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/context.h"
 #include "chainerx/ops/routine.h"
 
@@ -31,6 +32,7 @@ Array Array::ToDevice(Device& device) const {
         throw ContextError{"to_device: device ", device.name(), " and the array on ",
                            this->device().name(), " are of different contexts"};
     }
+    internal::CheckMayRead("an array is copied to another device");
     const Array packed = AsContiguous(internal::Detached(*this));
     Array y = EmptyUnchecked(shape(), dtype(), device);
     CopyAcross(packed, y);

@@ -94,6 +94,8 @@ void InitErrors(PyObject* module) {
     g_GradientCheckError =
         MakeClass(module, "GradientCheckError", "Numerical and computed gradients differ.",
                   PyExc_AssertionError);
+    g_CaptureError = MakeClass(module, "CaptureError",
+                               "A step can't be captured, since a replay would do something else.");
     g_LinAlgError =
         MakeClass(module, "LinAlgError", "A matrix is singular, or not positive definite.",
                   nanobind::module_::import_("numpy.linalg").attr("LinAlgError").ptr());

@@ -6,6 +6,8 @@
 
 #include "chainerx/core/context.h"
 #include "chainerx/python/batching.h"
+#include "chainerx/python/capture/captured.h"
+#include "chainerx/python/capture/part.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/core_api.h"
 #include "chainerx/python/device.h"
@@ -74,6 +76,7 @@ NB_MODULE(_core, m) {
         InitErrors(m.ptr());
         InitNumpy();
         InitNdArray(m.ptr());
+        InitCapture(m.ptr());
     } catch (const PythonError&) {
         throw nb::python_error();
     }
@@ -112,6 +115,7 @@ NB_MODULE(_core, m) {
         m.def_submodule("engine", "The part of chainer that is written in C++.");
     try {
         engine::InitEngine(engine_module.ptr());
+        InitCapturePart(engine_module.ptr());
     } catch (const PythonError&) {
         throw nb::python_error();
     }

@@ -67,6 +67,14 @@ def repeat(optimizer: GradientMethod) -> bool:
     return done
 
 
+def read_settings(optimizer: GradientMethod) -> tuple[float, ...] | None:
+    """The settings of the next step, of hyperparameters as they are now; None if the step would be
+    another one than the plan's."""
+    plan = optimizer._plan
+    call = plan.rules[0].fused_call(plan.params[0].dtype)
+    return None if call is None or call[:2] != plan.signature else call[2]
+
+
 def update(optimizer: GradientMethod, params: list[Parameter]) -> bool:
     """One step for all parameters. False, and nothing done, if it can't be one call."""
     if all(map(_is_plain, params)):

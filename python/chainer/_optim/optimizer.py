@@ -10,9 +10,10 @@ import weakref
 
 import chainerx
 import numpy as np
+from chainerx._core import engine
 
 from chainer import backend, optimizer_hooks
-from chainer._optim import fused_update
+from chainer._optim import captured_update, fused_update
 from chainer._optim.hookable import Hook, _Hookable, _OptimizerHookable
 from chainer._optim.hyperparameter import Hyperparameter, HyperparameterProxy, Interval
 from chainer._optim.update_rule import UpdateRule, unscale
@@ -436,7 +437,11 @@ class GradientMethod(Optimizer):
 
     def _update_params(self, params: list[Parameter]) -> None:
         if fused_update.update(self, params):
+            if engine.is_capturing() and self._plan is not None:
+                captured_update.record(self)
             return
+        if engine.is_capturing():
+            engine.refuse_capture('an optimizer updates its parameters one by one')
         rules = [p.update_rule for p in params if _is_built_in(p.update_rule)]
         counts = [rule.t for rule in rules]
         try:

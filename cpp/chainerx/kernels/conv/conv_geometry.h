@@ -14,9 +14,11 @@ inline constexpr int kMaxSpatial = kMaxNdim - 2;
 // amount after the end follows from the shapes.
 struct ConvGeometry {
     int64_t groups{1};
-    int64_t stride[kMaxSpatial];  // for each spatial axis, as the two below
-    int64_t pad[kMaxSpatial];     // before the first element
-    int64_t dilate[kMaxSpatial];
+    int64_t stride[kMaxSpatial]{};  // for each spatial axis, as the two below
+    int64_t pad[kMaxSpatial]{};     // before the first element
+    int64_t dilate[kMaxSpatial]{};
+
+    bool operator==(const ConvGeometry&) const = default;
 };
 
 }  // namespace chainerx

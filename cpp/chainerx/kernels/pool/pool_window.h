@@ -12,9 +12,11 @@ namespace chainerx {
 // 1) * in / out), of which there are never more than `size`. Positions outside of the input are
 // padding, which never is the maximum. Elements of a window are numbered in C order over `size`.
 struct PoolWindow {
-    int64_t size[kMaxSpatial];  // for each spatial axis, as the two below
-    int64_t stride[kMaxSpatial];
-    int64_t pad[kMaxSpatial];  // before the first element
+    int64_t size[kMaxSpatial]{};  // for each spatial axis, as the two below
+    int64_t stride[kMaxSpatial]{};
+    int64_t pad[kMaxSpatial]{};  // before the first element
+
+    bool operator==(const PoolWindow&) const = default;
 };
 
 // The divisor of the sum of a window.

@@ -18,6 +18,8 @@ struct Domain {
     bool Has(double x) const {
         return (has_low ? x >= low : x > low) && (has_high ? x <= high : x < high);
     }
+
+    bool operator==(const Domain&) const = default;
 };
 
 inline constexpr Domain kAnyFinite{-Domain::kInfinity, Domain::kInfinity, false, false,

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/native_kernel.h"
 #include "chainerx/native/strided/copy_bytes.h"
@@ -48,6 +49,8 @@ void Copy(void* dst, const void* src, int64_t nbytes) {
 
 void NativeDevice::CopyFromHost(void* dst, const void* src, int64_t nbytes) {
     Copy(dst, src, nbytes);
+    if (auto* capture = internal::CurrentCapture()) [[unlikely]]
+        capture->CopiedFromHost(*this, dst, src, nbytes);
 }
 
 void NativeDevice::ReadToHost(void* dst, const void* src, int64_t nbytes) {

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/context_closer.h"
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/kernels/random/random.h"
@@ -297,9 +298,43 @@ std::vector<Generator> Generator::Spawn(int64_t n) const {
     return generators;
 }
 
+namespace {
+
+// Brings the state of a generator back to where the kernels of a replayed step count in it.
+class StatePart : public ReplayPart {
+ public:
+    StatePart(const Generator& generator, const Array& state)
+        : generator_{generator}, state_{state} {}
+
+    bool Prepare() override {
+        return generator_.StateOn(state_.device()).raw_data() == state_.raw_data();
+    }
+    bool IsSame(const ReplayPart& o) const override {
+        const auto* other = dynamic_cast<const StatePart*>(&o);
+        return other != nullptr && other->state_.raw_data() == state_.raw_data();
+    }
+    Again again() const override { return Again::kIgnored; }
+
+ private:
+    Generator generator_;
+    Array state_;
+};
+
+}  // namespace
+
 Array Generator::StateOn(Device& device) const {
-    if (t_scope == nullptr) [[likely]]
-        return impl_->On(device);
+    if (t_scope == nullptr) [[likely]] {
+        internal::CaptureObserver* const capture = internal::CurrentCapture();
+        if (capture == nullptr) [[likely]]
+            return impl_->On(device);
+        Array state;
+        {
+            const internal::Unobserved by_part;
+            state = impl_->On(device);
+        }
+        capture->Add(std::make_shared<StatePart>(*this, state));
+        return state;
+    }
     bool is_recorded = false;
     const auto [scope, i] = ForScopes([&](DrawScope&) { is_recorded = true; });
     if (scope == nullptr && !is_recorded) return impl_->On(device);

@@ -391,6 +391,33 @@ void MirrorGlobal(PyObject* global_config, PyObject* name, PyObject* value) {
     if (g_config != nullptr && g_config->global == global_config) MirrorOption(name, value, false);
 }
 
+void AddConfigKey(std::string& key) {
+    if (g_config == nullptr) return;
+    // Names are few, and values are constants: each is kept, so that its address says which it is.
+    static PyObject* kept = PyDict_New();
+    if (kept == nullptr) throw PythonError{};
+    const auto add = [&](PyObject* dict) {
+        PyObject* name;
+        PyObject* value;
+        for (Py_ssize_t i = 0; PyDict_Next(dict, &i, &name, &value) != 0;) {
+            key.append(reinterpret_cast<const char*>(&name), sizeof(name));
+            key.append(reinterpret_cast<const char*>(&value), sizeof(value));
+            if (value == Py_None || PyBool_Check(value)) continue;
+            const Ref address = Check(PyLong_FromVoidPtr(value));
+            if (PyDict_SetDefault(kept, address.get(), value) == nullptr) throw PythonError{};
+        }
+        key += ';';
+    };
+    const Ref global{PyObject_GenericGetDict(g_config->global, nullptr)};
+    if (global) {
+        add(global.get());
+    } else {
+        PyErr_Clear();
+    }
+    const Ref local = Check(LocalValues(g_config));
+    add(local.get());
+}
+
 bool IsTraining() { return g_config != nullptr && ReadFlag(GetNames().train); }
 
 BackpropConfig::BackpropConfig(bool enabled)

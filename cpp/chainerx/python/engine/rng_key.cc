@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/error.h"
 #include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/random/random.h"
@@ -16,7 +17,7 @@ namespace chainerx::python::engine {
 namespace {
 
 // A key for chainerx/ops/random/random.h, so that numpy.random.seed() makes the numbers repeatable.
-uint64_t DrawKey() {
+uint64_t DrawFromNumpy() {
     // Never released, since Python is finalized before the destructor would run.
     static PyObject* random_sample = nullptr;
     if (random_sample == nullptr) {
@@ -25,6 +26,12 @@ uint64_t DrawKey() {
     }
     const Ref x = Check(PyObject_CallNoArgs(random_sample));
     return static_cast<uint64_t>(PyFloat_AsDouble(x.get()) * 0x1p53);
+}
+
+uint64_t DrawKey() {
+    const uint64_t key = DrawFromNumpy();
+    if (auto* capture = internal::CurrentCapture()) capture->Drew(key, &DrawFromNumpy);
+    return key;
 }
 
 PyObject* DrawKeyFunction(PyObject*, PyObject*) try {

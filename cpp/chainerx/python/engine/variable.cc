@@ -3,6 +3,7 @@
 #include <structmember.h>
 
 #include "chainerx/autograd/region.h"
+#include "chainerx/capture/recorder.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/pool.h"
 #include "chainerx/python/convert.h"
@@ -454,6 +455,11 @@ PyObject* GradVariable(VariableObject* v) {
 }
 
 void InitVariable(PyObject* module) {
+    internal::SetVariableCheck([](internal::Slot* slot) {
+        const VariableObject* v = LivingVariable(slot);
+        return v != nullptr && v->version == v->storage->version && v->body != nullptr &&
+               v->body->slot == slot;
+    });
     static PyType_Slot slots[64] = {
         {Py_tp_new, reinterpret_cast<void*>(&New)},
         {Py_tp_init, reinterpret_cast<void*>(&Init)},

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/foreign.h"
 #include "chainerx/ops/shape/bool_bytes.h"
 #include "chainerx/ops/shape/creation.h"
@@ -326,6 +327,7 @@ Array FromBuffer(PyObject* o, Dtype dtype, int64_t count, int64_t offset, Device
 }
 
 PyObject* ToNumpy(const Array& x, bool copy) {
+    internal::CheckMayRead("NumPy is given an array");
     Array host = internal::Detached(x);
     if (!x.device().IsHostAccessible()) {
         const Array packed = AsContiguous(host);

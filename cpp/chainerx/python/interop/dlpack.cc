@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "chainerx/core/backend.h"
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/foreign.h"
 #include "chainerx/ops/shape/bool_bytes.h"
@@ -255,6 +256,7 @@ CX_METHOD(__dlpack__,
           "Raises:\n"
           "    BufferError: If the array can't be shared as requested.") {
     const Array& x = Self(self);
+    internal::CheckMayRead("the memory of an array is handed out");
     const bool asked_for_copy = ToBool(a[3], false);
     const bool may_copy = !Given(a[3]) || asked_for_copy;
     bool copied = asked_for_copy;

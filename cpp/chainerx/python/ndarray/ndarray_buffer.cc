@@ -1,5 +1,6 @@
 // The buffer protocol: memoryview(x), and NumPy's view of our memory.
 
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray/ndarray_slots.h"
 
@@ -27,6 +28,7 @@ void SetFormat(Dtype dtype, char* format) {
 int GetBuffer(PyObject* o, Py_buffer* view, int flags) {
     view->obj = nullptr;
     const Array& x = Self(o);
+    internal::CheckMayRead("the memory of an array is handed out");
     if (!x.device().IsHostAccessible()) {
         PyErr_Format(PyExc_BufferError,
                      "the array is on %s, which the host cannot read; use to_device('native')",

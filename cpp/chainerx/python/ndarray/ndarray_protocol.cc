@@ -1,6 +1,7 @@
 // Protocols of Python and NumPy: repr, conversion to numbers, pickling, __array__.
 #include <vector>
 
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
@@ -29,6 +30,7 @@ PyObject* ToNumber(const char* p) {
 }
 
 Array OnHost(const Array& x) {
+    internal::CheckMayRead("values are read");
     const Array own = internal::Detached(x);
     return x.device().IsHostAccessible() ? own : own.ToNative();
 }

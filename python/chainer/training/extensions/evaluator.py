@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import functools
 import typing as tp
 import warnings
+
+import chainerx
 
 from chainer import configuration, function, reporter
 from chainer.dataset import convert as convert_module
@@ -34,7 +37,8 @@ class Evaluator(extension.Extension):
         device: Where arrays are brought; any argument of `chainer.get_device`. None leaves them.
         eval_hook (callable): Called with the evaluator before each evaluation.
         eval_func (callable): Called with the arrays; default: the target.
-        **kwargs: ``progress_bar``: whether progress is shown.
+        **kwargs: ``progress_bar``: whether progress is shown. ``capture``: whether the calls are
+            recorded and replayed by `chainerx.capture`.
 
     Attributes:
         converter (callable): As given.
@@ -50,6 +54,7 @@ class Evaluator(extension.Extension):
     default_name = 'validation'
     priority = extension.PRIORITY_WRITER
     name: str | None = None
+    _captured: AnyCallable | None = None
 
     def __init__(
         self,
@@ -62,6 +67,8 @@ class Evaluator(extension.Extension):
         **kwargs: tp.Any,
     ) -> None:
         self._progress_bar: bool = kwargs.pop('progress_bar', False)
+        if kwargs.pop('capture', False):
+            self._captured = chainerx.capture(_evaluate)
         extension.refuse('Evaluator', kwargs)
         self._iterators: dict[str, Iterator] = _named(iterator)
         self._targets: dict[str, Link] = _named(target)
@@ -147,6 +154,8 @@ class Evaluator(extension.Extension):
         else:
             iterator = copy.copy(iterator)
         eval_func: tp.Any = self.eval_func or _get_main('target', self._targets)
+        if self._captured is not None:
+            eval_func = functools.partial(self._captured, eval_func)
         summary = reporter.DictSummary()
         progress = _EvaluationBar(iterator, self.name, self._area) if self._progress_bar else None
         count = 0
@@ -170,6 +179,10 @@ class Evaluator(extension.Extension):
         """Ends the iterators."""
         for iterator in self._iterators.values():
             iterator.finalize()
+
+
+def _evaluate(eval_func: AnyCallable, *args: object, **kwargs: object) -> None:
+    eval_func(*args, **kwargs)
 
 
 def _repeats_for_ever(iterator: Iterator) -> bool:

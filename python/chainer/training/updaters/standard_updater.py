@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import typing as tp
+
+import chainerx
 
 from chainer import backend
 from chainer.dataset import convert as convert_module
@@ -32,7 +35,8 @@ class StandardUpdater(Updater):
         loss_scale (float): The loss factor that keeps 16-bit gradients from underflow.
         auto_new_epoch (bool): Whether ``new_epoch`` of the optimizer is called after each epoch.
         **kwargs: ``input_device``: where arrays are brought; default: ``device``. Without both, the
-            converter gets None and leaves them where they are.
+            converter gets None and leaves them where they are. ``capture``: whether steps of the
+            optimizer are recorded and replayed by `chainerx.capture`.
 
     Attributes:
         converter (callable): As given.
@@ -43,6 +47,8 @@ class StandardUpdater(Updater):
         TypeError: For optimizers or iterators that are none.
         KeyError: For a dict without ``'main'``, where it is needed.
     """
+
+    _captured: AnyCallable | None = None
 
     def __init__(
         self,
@@ -56,6 +62,8 @@ class StandardUpdater(Updater):
         **kwargs: object,
     ) -> None:
         input_device = kwargs.pop('input_device', None)
+        if kwargs.pop('capture', False):
+            self._captured = chainerx.capture(_update)
         refuse('StandardUpdater', kwargs)
         self._iterators: dict[str, Iterator] = _named('iterator', iterator, ('next', '__next__'))
         self._optimizers: dict[str, Optimizer] = _named('optimizer', optimizer, ('update',))
@@ -158,12 +166,15 @@ class StandardUpdater(Updater):
         in_arrays = convert_module.call_converter(self.converter, batch, self._input_device)
         optimizer = self._get_main_optimizer()
         loss_func = self.loss_func or optimizer.target
+        update: AnyCallable = optimizer.update
+        if self._captured is not None:
+            update = functools.partial(self._captured, optimizer)
         if isinstance(in_arrays, tuple):
-            optimizer.update(loss_func, *in_arrays)
+            update(loss_func, *in_arrays)
         elif isinstance(in_arrays, dict):
-            optimizer.update(loss_func, **in_arrays)
+            update(loss_func, **in_arrays)
         else:
-            optimizer.update(loss_func, in_arrays)
+            update(loss_func, in_arrays)
         self._count_epoch()
         if isinstance(batch, convert_module.Converted):
             # While the device computes, and before anybody waits for it.
@@ -196,6 +207,10 @@ class StandardUpdater(Updater):
             optimizer.serialize(serializer[f'optimizer:{name}'])
             optimizer.target.serialize(serializer[f'model:{name}'])
         self.iteration = int(serializer('iteration', self.iteration))
+
+
+def _update(optimizer: Optimizer, loss_func: AnyCallable, *args: object, **kwargs: object) -> None:
+    optimizer.update(loss_func, *args, **kwargs)
 
 
 def _named(kind: str, given: object, methods: tuple[str, ...]) -> dict[str, tp.Any]:

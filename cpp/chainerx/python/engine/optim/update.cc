@@ -1,11 +1,13 @@
 // UpdatePlan: one step of an optimizer for all parameters of a model in one call.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/overlap.h"
@@ -50,6 +52,7 @@ struct Place {
 
 struct PlanObject {
     PyObject_HEAD UpdateRule rule;
+    uint64_t id;     // unique in the process
     PyObject* keys;  // tuple of names of states
     Device* device;
     std::vector<Place>* places;
@@ -198,6 +201,8 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
                 PyTuple_GET_SIZE(keys), " names"};
         }
         plan->rule = static_cast<UpdateRule>(rule);
+        static uint64_t last_id = 0;  // guarded by the GIL
+        plan->id = ++last_id;
         plan->keys = Py_NewRef(keys);
         plan->guard = new StepGuard;
         plan->params = new std::vector<ConstArrayRef>;
@@ -321,7 +326,10 @@ bool Update(PlanObject* plan, const double* settings, double t, F count) {
         for (int k = 0; k < rule.n_states; ++k) place.states[k].buffer()->MarkWritten();
     }
     if (!plan->places->empty()) {
-        Upload(plan, settings, rule.n_numbers, t);
+        {
+            const internal::Unobserved by_kernels;  // see PlanPart
+            Upload(plan, settings, rule.n_numbers, t);
+        }
         const bool has_numbers = HasStepNumbers(plan->rule);
         if (has_numbers) {
             CallOn<kernels::UpdateNumbers>(*plan->device, plan->rule, plan->settings, plan->step,
@@ -383,6 +391,76 @@ PyObject* BeginStepGuard(PyObject* self, PyObject* const* args, Py_ssize_t n_arg
     return Failed("UpdatePlan.watch");
 }
 
+// What the host does for a step that is replayed: it brings the settings up to date, and counts.
+class PlanPart : public ReplayPart {
+ public:
+    PlanPart(PlanObject* plan, PyObject* optimizer)
+        : id_{plan->id}, optimizer_{Check(PyWeakref_NewRef(optimizer, nullptr))} {}
+
+    bool Prepare() override {
+        held_ = Check(PyObject_CallNoArgs(optimizer_.get()));
+        if (held_.get() == Py_None) return false;
+        plan_ = FindPlan();
+        if (!plan_) return false;
+        PlanObject* plan = this->plan();
+        counts_ = plan->guard->Next(held_.get());
+        if (!counts_) return false;
+        if (!plan->guard->HasHyperparameters() && !ReadSettings()) return false;
+        for (const Place& place : *plan->places) {
+            if (!IsCurrent(plan, place)) return false;
+        }
+        t_ = ToDouble("UpdatePlan", "t", counts_->rules.get());
+        Upload(plan, plan->kept_settings, kRules[static_cast<int>(plan->rule)].n_numbers, t_);
+        return true;
+    }
+
+    void Finish(std::span<const Array> /*arrays*/) override {
+        if (HasStepNumbers(plan()->rule)) plan()->host_step = t_;
+        plan()->guard->Set(held_.get(), *counts_);
+        counts_.reset();
+        plan_ = Ref{};
+        held_ = Ref{};
+    }
+
+    bool IsSame(const ReplayPart& o) const override {
+        const auto* other = dynamic_cast<const PlanPart*>(&o);
+        return other != nullptr && other->id_ == id_;
+    }
+    Again again() const override { return Again::kRefused; }
+
+ private:
+    PlanObject* plan() const { return reinterpret_cast<PlanObject*>(plan_.get()); }
+
+    // Null if the optimizer has made another one.
+    Ref FindPlan() const {
+        const Ref owner = Check(PyObject_GetAttrString(held_.get(), "_plan"));
+        if (owner.get() == Py_None) return Ref{};
+        Ref plan = Check(PyObject_GetAttrString(owner.get(), "engine_plan"));
+        if (reinterpret_cast<PlanObject*>(plan.get())->id != id_) return Ref{};
+        return plan;
+    }
+
+    // Those of hyperparameters that have changed. False if it is not only their values.
+    bool ReadSettings() {
+        const Ref module = Check(PyImport_ImportModule("chainer._optim.fused_update"));
+        const Ref found =
+            Check(PyObject_CallMethod(module.get(), "read_settings", "O", held_.get()));
+        double settings[kMaxNumbers];
+        if (!ToSettings(plan(), found.get(), settings)) return false;
+        plan()->guard->KeepHyperparameters();
+        std::ranges::copy(settings, plan()->kept_settings);
+        return true;
+    }
+
+    uint64_t id_;
+    Ref optimizer_;  // a weak reference
+    // Of the replay that runs.
+    Ref held_;
+    Ref plan_;
+    std::optional<StepGuard::Counts> counts_;
+    double t_{0};
+};
+
 // repeat(optimizer, settings=None) -> True: a step like the last one was done, and counted. False:
 // something has changed, and nothing was done. None: the same, but only settings are missing, since
 // hyperparameters have changed.
@@ -401,6 +479,9 @@ PyObject* Repeat(PyObject* self, PyObject* const* args, Py_ssize_t n_args) try {
     if (!counts) Py_RETURN_FALSE;
     if (n_args == 1 && !plan->guard->HasHyperparameters()) Py_RETURN_NONE;
     const double t = ToDouble("UpdatePlan.repeat", "t", counts->rules.get());
+    if (auto* capture = internal::CurrentCapture()) {
+        capture->Add(std::make_shared<PlanPart>(plan, optimizer));
+    }
     return PyBool_FromLong(
         Update(plan, plan->kept_settings, t, [&] { plan->guard->Set(optimizer, *counts); }));
 } catch (...) {
@@ -412,7 +493,35 @@ PyCFunction AsFunction(F* f) {
     return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
 }
 
+// prepare(t, settings): the part of a step that is replayed that the host does before its kernels.
+// False, and nothing done, if the plan is out of date.
+PyObject* PrepareReplay(PyObject* self, PyObject* const* args, Py_ssize_t n_args) try {
+    auto* plan = reinterpret_cast<PlanObject*>(self);
+    double settings[kMaxNumbers];
+    if (n_args != 2 || !ToSettings(plan, args[1], settings)) Py_RETURN_FALSE;
+    for (const Place& place : *plan->places) {
+        if (!IsCurrent(plan, place)) Py_RETURN_FALSE;
+    }
+    const double t = ToDouble("UpdatePlan.prepare", "t", args[0]);
+    Upload(plan, settings, kRules[static_cast<int>(plan->rule)].n_numbers, t);
+    Py_RETURN_TRUE;
+} catch (...) {
+    return Failed("UpdatePlan.prepare");
+}
+
+// finish(t): says that the kernels of update t were replayed.
+PyObject* FinishReplay(PyObject* self, PyObject* t) try {
+    auto* plan = reinterpret_cast<PlanObject*>(self);
+    if (HasStepNumbers(plan->rule)) plan->host_step = ToDouble("UpdatePlan.finish", "t", t);
+    Py_RETURN_NONE;
+} catch (...) {
+    return Failed("UpdatePlan.finish");
+}
+
 PyMethodDef g_methods[] = {
+    {"prepare", AsFunction(&PrepareReplay), METH_FASTCALL,
+     "Before a replayed step: brings its settings to the device; returns False if it can't be."},
+    {"finish", &FinishReplay, METH_O, "After a replayed step: counts it."},
     {"step", AsFunction(&Step), METH_FASTCALL,
      "Updates all parameters; returns False, without any change, if it can't."},
     {"watch", AsFunction(&BeginStepGuard), METH_FASTCALL,

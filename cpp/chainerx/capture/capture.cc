@@ -1,0 +1,270 @@
+#include "chainerx/capture/capture.h"
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "chainerx/capture/recorder.h"
+#include "chainerx/capture/replay.h"
+#include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
+#include "chainerx/core/overlap.h"
+
+namespace chainerx {
+namespace {
+
+using internal::Recorder;
+using internal::Recording;
+using internal::Replay;
+
+// A step may differ once from call to call, as caches fill.
+constexpr int kMaxDifferences = 2;
+
+// What a recording depends on: layouts of arguments, and which of them are the same array.
+struct Key {
+    std::string text;  // of the layer above
+    std::vector<int64_t> words;
+
+    bool operator==(const Key&) const = default;
+};
+
+void Add(std::vector<int64_t>& words, const std::vector<Array>& arguments) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const Array& x = arguments[i];
+        words.push_back(reinterpret_cast<intptr_t>(&x.device()));
+        words.push_back(static_cast<int64_t>(x.dtype()) * 256 + x.ndim());
+        words.insert(words.end(), x.shape().begin(), x.shape().end());
+        if (x.IsContiguous()) {
+            words.push_back(1);
+        } else {
+            words.push_back(0);
+            words.insert(words.end(), x.strides().begin(), x.strides().end());
+        }
+        // Which gradients are asked for, and whether it may be written.
+        const internal::Slot* slot = x.body()->slot;
+        words.push_back(slot != nullptr ? static_cast<int64_t>(slot->required.load()) : 0);
+        int64_t same = static_cast<int64_t>(i);
+        for (size_t k = 0; k < i; ++k) {
+            if (internal::IsSamePlace(arguments[k], x)) {
+                same = static_cast<int64_t>(k);
+                break;
+            }
+        }
+        words.push_back(same * 2 + (x.IsWritable() ? 1 : 0));
+    }
+}
+
+std::string Describe(const std::vector<Array>& arguments) {
+    std::string text;
+    for (const Array& x : arguments) {
+        if (!text.empty()) text += ' ';
+        text += StrCat(x.dtype(), "[");
+        for (int8_t i = 0; i < x.ndim(); ++i) text += StrCat(i == 0 ? "" : ",", x.shape()[i]);
+        text += ']';
+    }
+    return text;
+}
+
+// Returns whether the step would have to distinguish places that arguments share in part.
+bool Overlap(const std::vector<Array>& arguments) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        for (size_t k = 0; k < i; ++k) {
+            if (internal::MayShareMemory(arguments[i], arguments[k]) &&
+                !internal::IsSamePlace(arguments[i], arguments[k])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+std::vector<Array> Detach(std::vector<Array> xs) {
+    for (Array& x : xs) x = internal::Detached(x);
+    return xs;
+}
+
+// Throws if an argument is part of a graph that began before the step: backward would leave it.
+void CheckIsLeaf(const std::vector<Array>& arguments) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const internal::Slot* slot = arguments[i].body()->slot;
+        if (slot != nullptr && slot->node != nullptr &&
+            arguments[i].IsBackpropRequired(AnyGraph{})) {
+            throw CaptureError{"capture: argument ", i,
+                               " is a result in a graph, which a replay "
+                               "would not go on with; pass x.as_grad_stopped(), or make it in the "
+                               "step"};
+        }
+    }
+}
+
+}  // namespace
+
+class Capture::Impl {
+ public:
+    Impl(Step step, const CaptureOptions& options) : step_{std::move(step)}, options_{options} {
+        if (options.variants < 1) {
+            throw ValueError{"capture: variants is ", options.variants, ", expected at least 1"};
+        }
+    }
+
+    const Step& step() const { return step_; }
+
+    Result Run(const Request& request) {
+        if (internal::CaptureObserver* outer = internal::CurrentCapture()) {
+            outer->Refuse("another captured step is called");
+            return {Detach(request.step()), 0, false};
+        }
+        CheckIsLeaf(request.arguments);
+        // Another thread, or the step itself, is inside: as without capture.
+        const std::unique_lock lock{mutex_, std::try_to_lock};
+        if (!lock.owns_lock() || running_) return {Detach(request.step()), 0, false};
+        const Running scope{running_};
+        Variant& variant = Find(request);
+        variant.last_use = ++uses_;
+        if (variant.is_refused || Overlap(request.arguments)) {
+            return {Detach(request.step()), 0, false};
+        }
+        if (variant.replay != nullptr) {
+            std::vector<Array> outputs;
+            const char* reason = nullptr;
+            if (variant.replay->Run(request.arguments, outputs, reason)) {
+                ++variant.replays;
+                return {std::move(outputs), variant.id, true};
+            }
+            variant.reason = reason;
+            variant.replay = nullptr;
+            variant.has_run = false;  // optimizers and caches look anew what there is to do
+        }
+        if (!variant.has_run) {
+            std::vector<Array> outputs = Detach(request.step());
+            variant.has_run = true;
+            return {std::move(outputs), variant.id, false};
+        }
+        std::vector<Array> outputs = Record(variant, request);
+        return {std::move(outputs), variant.id, false};
+    }
+
+    std::vector<CaptureVariant> variants() const {
+        const std::lock_guard lock{mutex_};
+        std::vector<CaptureVariant> all;
+        for (const auto& v : variants_) {
+            all.push_back({v->arguments, v->replay ? v->replay->call_count() : 0,
+                           v->replay ? v->replay->nbytes() : 0, v->replays, v->reason});
+        }
+        return all;
+    }
+
+ private:
+    struct Variant {
+        Key key;
+        uint64_t id;
+        std::string arguments;
+        uint64_t last_use{0};
+        bool has_run{false};
+        bool is_refused{false};
+        int differences{0};
+        int64_t replays{0};
+        std::string reason;
+        std::unique_ptr<Recording> first;
+        std::unique_ptr<Replay> replay;
+
+        const Recording* recording() const {
+            return replay != nullptr ? &replay->recording() : first.get();
+        }
+    };
+    struct Running {
+        bool& running;
+        explicit Running(bool& running) : running{running} { running = true; }
+        ~Running() { running = false; }
+    };
+
+    Variant& Find(const Request& request) {
+        scratch_.clear();
+        Add(scratch_, request.arguments);
+        bool has_run = false;
+        for (const auto& v : variants_) {
+            if (v->key.words != scratch_ || v->key.text != request.key) continue;
+            const Recording* recording = v->recording();
+            if (recording == nullptr || recording->Fits(request.arguments)) return *v;
+            has_run = true;
+        }
+        if (variants_.size() == static_cast<size_t>(options_.variants)) {
+            const auto oldest =
+                std::ranges::min_element(variants_, {}, [](const auto& v) { return v->last_use; });
+            variants_.erase(oldest);
+        }
+        auto& v = variants_.emplace_back(std::make_unique<Variant>());
+        v->key = {std::string{request.key}, scratch_};
+        v->id = ++last_id_;
+        v->arguments = Describe(request.arguments);
+        v->has_run = has_run;
+        return *v;
+    }
+
+    // Runs the step as it is, and records it. What the step itself throws passes through.
+    std::vector<Array> Record(Variant& variant, const Request& request) {
+        std::vector<Array> outputs;
+        std::unique_ptr<Recording> recording;
+        std::optional<std::string> problem;
+        {
+            Recorder recorder{request.arguments};
+            outputs = Detach(request.step());
+            try {
+                recording = recorder.Finish(outputs, request.collect);
+                if (request.describe != nullptr) recording->result = request.describe(request.user);
+            } catch (const CaptureError& e) {
+                problem = e.what();
+            }
+        }
+        if (!problem && variant.first != nullptr) {
+            problem = variant.first->FindDifference(*recording);
+            if (!problem) {
+                variant.first = nullptr;
+                variant.replay = std::make_unique<Replay>(std::move(recording));
+                return outputs;
+            }
+            problem = StrCat("capture: the step does not do the same in each call. ", *problem,
+                             "; pass it as an argument, or as an array");
+            if (++variant.differences < kMaxDifferences) problem = std::nullopt;
+        }
+        if (!problem) {
+            variant.first = std::move(recording);
+            return outputs;
+        }
+        variant.reason = *problem;
+        if (options_.strict) {
+            variant.first = nullptr;
+            variant.differences = 0;
+            throw CaptureError{*problem};
+        }
+        variant.is_refused = true;
+        if (request.warn != nullptr) request.warn(request.user, *problem);
+        return outputs;
+    }
+
+    const Step step_;
+    const CaptureOptions options_;
+    mutable std::mutex mutex_;
+    bool running_{false};
+    uint64_t uses_{0};
+    uint64_t last_id_{0};
+    std::vector<int64_t> scratch_;
+    std::vector<std::unique_ptr<Variant>> variants_;
+};
+
+Capture::Capture(Step step, const CaptureOptions& options)
+    : impl_{std::make_unique<Impl>(std::move(step), options)} {}
+Capture::~Capture() = default;
+
+std::vector<Array> Capture::operator()(const std::vector<Array>& arguments) {
+    const std::function<std::vector<Array>()> step = [&] { return impl_->step()(arguments); };
+    return impl_->Run({"", arguments, step}).outputs;
+}
+
+Capture::Result Capture::Run(const Request& request) { return impl_->Run(request); }
+
+std::vector<CaptureVariant> Capture::variants() const { return impl_->variants(); }
+
+}  // namespace chainerx

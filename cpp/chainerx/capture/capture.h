@@ -1,0 +1,79 @@
+// A step of a program, recorded once and run again without the program:
+//
+//     chainerx::Capture step{[&](const std::vector<Array>& xs) -> std::vector<Array> {
+//         Array loss = ...;
+//         Backward(loss);
+//         return {loss};
+//     }};
+//     for (...) step({x, t});
+//
+// The first call runs the step as it is. The second and the third record it; from the fourth on its
+// kernels are called in the same order on the new arguments, and nothing else happens. Arrays that
+// the step uses, and that are no arguments, are read and written where they are. See
+// docs/capture.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/macro.h"
+
+namespace chainerx {
+
+struct CaptureOptions {
+    int variants{8};    // how many kinds of arguments are kept recorded
+    bool strict{true};  // CaptureError for what can't be replayed; else it runs as it is
+};
+
+// What was recorded for arguments of one kind.
+struct CaptureVariant {
+    std::string arguments;  // "float32[32,784] int32[32]"
+    int64_t calls;          // kernels; 0 if it is not recorded
+    int64_t nbytes;         // memory for temporaries
+    int64_t replays;
+    std::string reason;  // why it was recorded anew last, or can't be; "" if it was not
+};
+
+class CX_API Capture {
+ public:
+    using Step = std::function<std::vector<Array>(const std::vector<Array>& arguments)>;
+    explicit Capture(Step step, const CaptureOptions& options = {});
+    ~Capture();
+    Capture(const Capture&) = delete;
+    Capture& operator=(const Capture&) = delete;
+
+    // Results are new arrays, outside of all graphs. Gradients of leaves are set as by the step.
+    // CaptureError, after the step has run as it is, if a replay would do something else.
+    std::vector<Array> operator()(const std::vector<Array>& arguments);
+
+    std::vector<CaptureVariant> variants() const;
+
+    // For layers above.
+    struct Request {
+        std::string_view key;  // what the step depends on besides the arguments
+        const std::vector<Array>& arguments;
+        const std::function<std::vector<Array>()>& step;  // runs it once
+        // What was returned besides arrays, of the last run of the step.
+        std::string (*describe)(const void* user){nullptr};
+        void (*warn)(const void* user, const std::string& reason){nullptr};
+        const void* user{nullptr};
+        void (*collect)(){nullptr};  // lets go of objects that nobody uses
+    };
+    struct Result {
+        std::vector<Array> outputs;
+        uint64_t variant;  // unique among all recordings of this object
+        bool is_replay;
+    };
+    Result Run(const Request& request);
+
+ private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace chainerx

@@ -1,0 +1,381 @@
+#include "chainerx/capture/recorder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "chainerx/core/error.h"
+#include "chainerx/core/leak_tracker.h"
+#include "chainerx/core/overlap.h"
+
+namespace chainerx::internal {
+namespace {
+
+std::atomic<Locator> g_locator{nullptr};
+std::atomic<VariableCheck> g_variable_check{nullptr};
+
+std::string Locate() {
+    const Locator locator = g_locator.load();
+    return locator != nullptr ? locator() : std::string{};
+}
+
+std::string At(const std::string& where) {
+    return where.empty() ? std::string{} : StrCat(" (", where, ")");
+}
+
+// One hook for all recorders: it hides the kernels of all threads.
+class RecordingHook : public KernelHook {
+ public:
+    void Run(KernelCall& call) override {
+        if (CaptureObserver* observer = CurrentCapture()) {
+            static_cast<Recorder*>(observer)->Record(call);
+        } else {
+            call.Proceed();
+        }
+    }
+
+    static void Use(int by) {
+        static constinit Lazy<Users> users;
+        Users& u = users.Get();
+        const std::lock_guard lock{u.mutex};
+        if (u.count == 0) InstallKernelHook(u.hook);
+        u.count += by;
+        if (u.count == 0) RemoveKernelHook(u.hook.get());
+    }
+
+ private:
+    struct Users {
+        ForkMutex mutex;
+        std::shared_ptr<RecordingHook> hook = std::make_shared<RecordingHook>();
+        int count{0};
+    };
+};
+
+}  // namespace
+
+void SetCaptureLocator(Locator locator) { g_locator = locator; }
+void SetVariableCheck(VariableCheck check) { g_variable_check = check; }
+bool IsCurrentVariable(Slot* slot) {
+    const VariableCheck check = g_variable_check.load();
+    return check == nullptr || check(slot);
+}
+
+Recorder::Recorder(std::span<const Array> arguments) : recording_{std::make_unique<Recording>()} {
+    for (const Array& x : arguments) recording_->argument_memories.push_back(AddArgument(x));
+    RecordingHook::Use(1);
+    AddBufferObserver(this);
+    t_state.capture = this;
+}
+
+Recorder::~Recorder() {
+    t_state.capture = nullptr;
+    RemoveBufferObserver(this);
+    RecordingHook::Use(-1);
+    for (Slot* slot : leaves_) slot->Unref();
+}
+
+// Arguments with the same elements have the same memory.
+int Recorder::AddArgument(const Array& x) {
+    const Extent e = ExtentOf(x.raw_data(), x.shape(), x.strides(), x.GetItemSize());
+    const auto same = std::ranges::find_if(arguments_, [&](const Argument& o) {
+        return o.begin == e.begin && o.end == e.end && &o.array.device() == &x.device();
+    });
+    int memory = static_cast<int>(recording_->memories.size());
+    if (same != arguments_.end() && e.begin != e.end) {
+        memory = same->memory;
+    } else {
+        recording_->memories.emplace_back(MemoryKind::kArgument, x.device(), e.begin);
+    }
+    arguments_.push_back({x, memory, e.begin, e.end});
+    return memory;
+}
+
+void Recorder::Born(Buffer& buffer) {
+    const std::lock_guard lock{mutex_};
+    if (buffer.is_foreign()) {
+        borrowed_[&buffer] = true;
+        return;
+    }
+    // One that was there before has gone unnoticed.
+    if (const auto it = born_.find(&buffer); it != born_.end()) live_ -= it->second.nbytes;
+    born_[&buffer] = {-1, buffer.nbytes()};
+    live_ += buffer.nbytes();
+    recording_->peak = std::max(recording_->peak, live_);
+}
+
+void Recorder::Died(Buffer& buffer) noexcept {
+    const std::lock_guard lock{mutex_};
+    borrowed_.erase(&buffer);
+    if (const auto it = born_.find(&buffer); it != born_.end()) {
+        live_ -= it->second.nbytes;
+        born_.erase(it);
+    }
+}
+
+int Recorder::Hold(Buffer& buffer, bool is_borrowed) {
+    if (const auto it = held_.find(&buffer); it != held_.end()) return it->second;
+    if (is_borrowed) {
+        if (const auto it = held_data_.find(buffer.data()); it != held_data_.end()) {
+            return it->second;
+        }
+    }
+    const int index = static_cast<int>(recording_->memories.size());
+    Memory& memory = recording_->memories.emplace_back(MemoryKind::kHeld, *buffer.device(),
+                                                       static_cast<char*>(buffer.data()));
+    memory.Hold(buffer);
+    memory.is_borrowed = is_borrowed;
+    held_[&buffer] = index;
+    if (is_borrowed) held_data_[buffer.data()] = index;
+    return index;
+}
+
+Place Recorder::Find(const Array& x) {
+    Buffer& buffer = *x.buffer();
+    {
+        const std::lock_guard lock{mutex_};
+        if (const auto it = born_.find(&buffer); it != born_.end()) {
+            if (it->second.memory < 0) {
+                it->second.memory = static_cast<int>(recording_->memories.size());
+                recording_->memories
+                    .emplace_back(MemoryKind::kTemporary, x.device(),
+                                  static_cast<char*>(buffer.data()))
+                    .nbytes = buffer.nbytes();
+            }
+            return {it->second.memory, x.offset()};
+        }
+    }
+    const Extent e = ExtentOf(x.raw_data(), x.shape(), x.strides(), x.GetItemSize());
+    for (const Argument& argument : arguments_) {
+        if (argument.begin <= e.begin && e.end <= argument.end && argument.begin != argument.end) {
+            return {argument.memory, x.raw_data() - argument.begin};
+        }
+    }
+    bool is_borrowed;
+    {
+        const std::lock_guard lock{mutex_};
+        is_borrowed = borrowed_.contains(&buffer);
+    }
+    return {Hold(buffer, is_borrowed), x.offset()};
+}
+
+RecordedArray Recorder::Keep(const OperandInfo& info, const Array& x, std::vector<Array>& kept) {
+    const Place place = Find(x);
+    Memory& memory = recording_->memories[static_cast<size_t>(place.memory)];
+    memory.stand_in->Ref();
+    Array y = MakeArray(x.shape(), x.strides(), x.dtype(), x.device(), memory.stand_in,
+                        static_cast<char*>(memory.stand_in->data()) + place.offset);
+    y.body()->read_only = x.body()->read_only;
+    memory.views.push_back(y.body());
+    const RecordedArray array{place, info.role, y.body()};
+    kept.push_back(std::move(y));
+    return array;
+}
+
+void Recorder::Record(KernelCall& call) {
+    RecordedCall recorded{&call.device(), nullptr, {}, {}, Locate()};
+    std::vector<Array> kept;
+    call.ForEachArray([&](const OperandInfo& info, const Array& x) {
+        recorded.arrays.push_back(Keep(info, x, kept));
+    });
+    size_t next = 0;
+    recorded.call =
+        std::make_unique<KeptCall>(call.data(), [&](const Array&) { return kept[next++]; });
+    for (const RecordedArray& x : recorded.arrays) {
+        Memory& memory = recording_->memories[static_cast<size_t>(x.place.memory)];
+        if (x.role != OperandRole::kIn && memory.made.empty()) {
+            memory.made = StrCat(call.kernel().name, At(recorded.where));
+        }
+    }
+    recording_->calls.push_back(std::move(recorded));
+    const Unobserved by_kernels;
+    call.Proceed();
+}
+
+Place Recorder::FindBytes(Device& device, char* data, int64_t nbytes) {
+    std::vector<std::pair<const Buffer*, int64_t>> found;
+    {
+        const std::lock_guard lock{mutex_};
+        for (const auto& [buffer, temporary] : born_) {
+            auto* const begin = static_cast<char*>(buffer->data());
+            if (buffer->device() == &device && begin <= data &&
+                data + nbytes <= begin + temporary.nbytes) {
+                found.emplace_back(buffer, data - begin);
+            }
+        }
+    }
+    if (found.empty()) return {-1, 0};
+    auto* const buffer = const_cast<Buffer*>(found.front().first);
+    buffer->Ref();
+    const Array x = MakeArray(Shape{nbytes}, Strides{1}, Dtype::kUInt8, device, buffer, data);
+    return Find(x);
+}
+
+void Recorder::CopiedFromHost(Device& device, void* dst, const void* src, int64_t nbytes) {
+    if (nbytes == 0) return;
+    const Place place = FindBytes(device, static_cast<char*>(dst), nbytes);
+    if (place.memory < 0) return Refuse("the host writes to an array from before the step");
+    const auto* const bytes = static_cast<const std::byte*>(src);
+    HostBytes host{place, {bytes, bytes + nbytes}, -1};
+    if (nbytes >= static_cast<int64_t>(sizeof(uint64_t))) {
+        uint64_t first;
+        std::memcpy(&first, src, sizeof(first));
+        // The last one of these: keys that were drawn are used at once.
+        for (size_t i = drawn_.size(); i-- != 0;) {
+            if (drawn_[i] == first) {
+                host.key = static_cast<int>(i);
+                break;
+            }
+        }
+    }
+    RecordedCall recorded{&device, nullptr, {}, std::move(host), Locate()};
+    Memory& memory = recording_->memories[static_cast<size_t>(place.memory)];
+    if (memory.made.empty()) memory.made = StrCat(recorded.name(), At(recorded.where));
+    recording_->calls.push_back(std::move(recorded));
+}
+
+void Recorder::Drew(uint64_t key, std::function<uint64_t()> draw) {
+    drawn_.push_back(key);
+    recording_->keys.push_back(std::move(draw));
+}
+
+void Recorder::Add(std::shared_ptr<ReplayPart> part, std::vector<Array> arrays) {
+    using Again = ReplayPart::Again;
+    for (const auto& other : recording_->parts) {
+        if (part->again() == Again::kDone || !part->IsSame(*other)) continue;
+        if (part->again() == Again::kRefused) Refuse("an optimizer makes two updates");
+        return;
+    }
+    recording_->parts.push_back(std::move(part));
+    part_arrays_.push_back(std::move(arrays));
+}
+
+void Recorder::Refuse(const char* what) {
+    refused_ = StrCat("capture: ", what, At(Locate()),
+                      ", which a replay can't repeat; do that outside of the captured step, with "
+                      "arrays that the step returns");
+    t_state.capture = nullptr;
+}
+
+void Recorder::KeepLeaf(Slot& slot) {
+    if (leaves_.insert(&slot).second) slot.Ref();
+}
+
+void Recorder::Called(std::span<const ConstArrayRef> inputs) {
+    for (const ConstArrayRef& x : inputs) {
+        Slot* const slot = x.get().body()->slot;
+        if (slot != nullptr && slot->node == nullptr) KeepLeaf(*slot);
+    }
+}
+
+RecordedGrad* Recorder::FindTouched(const Slot& slot, uint64_t id) {
+    const auto it = std::ranges::find_if(
+        touched_, [&](const RecordedGrad& g) { return g.slot == &slot && g.id == id; });
+    return it != touched_.end() ? &*it : nullptr;
+}
+
+void Recorder::ReadGrad(Slot& slot, uint64_t id, const Array& grad) {
+    if (slot.node != nullptr || FindTouched(slot, id) != nullptr) return;
+    KeepLeaf(slot);
+    RecordedGrad& touched = touched_.emplace_back(RecordedGrad{&slot, -1, id});
+    if (grad.is_null()) {
+        touched.before = RecordedGrad::Before::kAbsent;
+        return;
+    }
+    touched.before = RecordedGrad::Before::kPresent;
+    touched.memory = AddArgument(grad);
+    touched.strides = grad.strides();
+}
+
+void Recorder::WroteGrad(Slot& slot, uint64_t id) {
+    if (slot.node != nullptr || FindTouched(slot, id) != nullptr) return;
+    KeepLeaf(slot);
+    touched_.push_back({&slot, -1, id});
+}
+
+void Recorder::Recorded(Node*, std::span<const ConstArrayRef>, std::span<const Array>) {}
+
+int Recorder::AddOutput(const Array& x) {
+    recording_->outputs.push_back({Find(x), x.shape(), x.strides(), x.dtype(), &x.device(),
+                                   x.body()->read_only});
+    return static_cast<int>(recording_->outputs.size()) - 1;
+}
+
+void Recorder::FindGrads() {
+    // In the order in which they were first touched, which is the same in each recording.
+    for (RecordedGrad grad : touched_) {
+        Slot* const slot = grad.slot;
+        if (slot->body == nullptr) continue;  // of an array that the step made, and has forgotten
+        for (size_t i = 0; i < recording_->argument_memories.size(); ++i) {
+            if (arguments_[i].array.body()->slot == slot) grad.argument = static_cast<int>(i);
+        }
+        const Array now = slot->FindGrad(grad.id);
+        if (!now.is_null()) {
+            const Place place = Find(now);
+            const MemoryKind kind = recording_->memories[static_cast<size_t>(place.memory)].kind;
+            // Left as it was, or an array that was there before.
+            grad.is_set = !(place.memory == grad.memory || kind == MemoryKind::kHeld);
+            if (grad.is_set) {
+                grad.output = AddOutput(now);
+                grads_.push_back(now);
+            }
+        }
+        if (grad.argument >= 0) {
+            grad.slot = nullptr;
+        } else {
+            slot->Ref();
+        }
+        recording_->grads.push_back(grad);
+    }
+    for (Slot* slot : leaves_) {
+        if (slot->body == nullptr || slot->variable == nullptr) continue;
+        const auto is_it = [&](const Argument& a) { return a.array.body()->slot == slot; };
+        if (std::ranges::any_of(arguments_, is_it)) continue;
+        slot->Ref();
+        recording_->variables.push_back(slot);
+    }
+}
+
+void Recorder::CheckNothingEscaped(std::span<const Array> outputs, void (*collect)()) {
+    const auto find = [&]() -> int {
+        const std::lock_guard lock{mutex_};
+        for (const auto& [buffer, temporary] : born_) {
+            if (temporary.memory < 0) continue;
+            const auto is_here = [b = buffer](const Array& x) { return x.buffer() == b; };
+            const auto has = [&](const auto& arrays) { return std::ranges::any_of(arrays, is_here); };
+            if (!has(outputs) && !has(grads_) && std::ranges::none_of(part_arrays_, has)) {
+                return temporary.memory;
+            }
+        }
+        return -1;
+    };
+    if (find() < 0) return;
+    if (collect != nullptr) collect();
+    const int memory = find();
+    if (memory < 0) return;
+    throw CaptureError{"capture: an array made by ",
+                       recording_->memories[static_cast<size_t>(memory)].made,
+                       " is still in use after the step; a replay would not make a new one. Return "
+                       "it from the step"};
+}
+
+std::unique_ptr<Recording> Recorder::Finish(std::span<const Array> outputs, void (*collect)()) {
+    t_state.capture = nullptr;
+    if (!refused_.empty()) throw CaptureError{refused_};
+    for (const Array& x : outputs) AddOutput(x);
+    recording_->n_results = outputs.size();
+    for (const std::vector<Array>& arrays : part_arrays_) {
+        for (const Array& x : arrays) AddOutput(x);
+        recording_->part_outputs.push_back(arrays.size());
+    }
+    FindGrads();
+    CheckNothingEscaped(outputs, collect);
+    for (Memory& memory : recording_->memories) {
+        if (memory.held != nullptr) memory.writes = memory.held->version() - memory.version;
+    }
+    return std::move(recording_);
+}
+
+}  // namespace chainerx::internal

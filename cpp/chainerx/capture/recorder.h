@@ -1,0 +1,98 @@
+// Records the kernel calls of a thread during its life.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "chainerx/autograd/record_observer.h"
+#include "chainerx/capture/recording.h"
+#include "chainerx/core/capture_observer.h"
+#include "chainerx/core/fork_mutex.h"
+#include "chainerx/kernels/hook.h"
+
+namespace chainerx::internal {
+
+// Says which line of the program runs, as "train.py:31"; null if nobody can tell.
+using Locator = std::string (*)();
+CX_API void SetCaptureLocator(Locator locator);
+
+// Whether the variable of a slot still has the array that the slot was made for.
+using VariableCheck = bool (*)(Slot* slot);
+CX_API void SetVariableCheck(VariableCheck check);
+CX_API bool IsCurrentVariable(Slot* slot);
+
+class CX_API Recorder : public CaptureObserver, public RecordObserver {
+ public:
+    // The arguments of the step. They must not overlap, except that the same array may come twice.
+    explicit Recorder(std::span<const Array> arguments);
+    ~Recorder() override;
+
+    // The recording of all that was called up to now, of a step with these results. CaptureError if
+    // the step can't be replayed, for example since other arrays that it made are still in use:
+    // `collect` lets go of what nobody uses.
+    std::unique_ptr<Recording> Finish(std::span<const Array> outputs, void (*collect)());
+
+    // Called by the hook.
+    void Record(KernelCall& call);
+
+    void Born(Buffer& buffer) override;
+    void Died(Buffer& buffer) noexcept override;
+    void CopiedFromHost(Device& device, void* dst, const void* src, int64_t nbytes) override;
+    void Drew(uint64_t key, std::function<uint64_t()> draw) override;
+    using CaptureObserver::Add;
+    void Add(std::shared_ptr<ReplayPart> part, std::vector<Array> arrays) override;
+    void Refuse(const char* what) override;
+
+    void ReadGrad(Slot& slot, uint64_t id, const Array& grad) override;
+    void WroteGrad(Slot& slot, uint64_t id) override;
+
+    void Called(std::span<const ConstArrayRef> inputs) override;
+    void Recorded(Node* node, std::span<const ConstArrayRef> inputs,
+                  std::span<const Array> outputs) override;
+
+ private:
+    struct Temporary {
+        int memory;
+        int64_t nbytes;
+    };
+    struct Argument {
+        Array array;
+        int memory;
+        char* begin;
+        char* end;
+    };
+
+    Place Find(const Array& x);
+    Place FindBytes(Device& device, char* data, int64_t nbytes);
+    int Hold(Buffer& buffer, bool is_borrowed);
+    RecordedArray Keep(const OperandInfo& info, const Array& x, std::vector<Array>& kept);
+    int AddArgument(const Array& x);
+    RecordedGrad* FindTouched(const Slot& slot, uint64_t id);
+    void KeepLeaf(Slot& slot);
+    void FindGrads();
+    void CheckNothingEscaped(std::span<const Array> outputs, void (*collect)());
+    int AddOutput(const Array& x);
+
+    std::unique_ptr<Recording> recording_;
+    std::vector<Argument> arguments_;
+    std::unordered_map<const Buffer*, int> held_;     // index of the memory
+    std::unordered_map<const void*, int> held_data_;  // the same by address, of borrowed memory
+    std::unordered_set<Slot*> leaves_;                // owned
+    std::vector<RecordedGrad> touched_;               // with a slot, even that of an argument
+    std::vector<uint64_t> drawn_;
+    std::vector<Array> grads_;
+    std::vector<std::vector<Array>> part_arrays_;
+    std::string refused_;  // why the step can't be replayed; "" if it can
+
+    ForkMutex mutex_;  // buffers die on any thread
+    std::unordered_map<const Buffer*, Temporary> born_;
+    std::unordered_map<const Buffer*, bool> borrowed_;  // foreign buffers that were born
+    int64_t live_{0};
+};
+
+}  // namespace chainerx::internal

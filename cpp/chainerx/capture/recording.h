@@ -1,0 +1,148 @@
+// A recorded step: its kernel calls in order, and the memory on which they work.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "chainerx/autograd/graph.h"
+#include "chainerx/core/array.h"
+#include "chainerx/core/capture_observer.h"
+#include "chainerx/kernels/kept_call.h"
+
+namespace chainerx::internal {
+
+enum class MemoryKind : uint8_t {
+    kTemporary,  // allocated in the step
+    kArgument,   // of an argument
+    kHeld,       // was there before
+};
+
+// A part of some memory of the step.
+struct Place {
+    int memory;  // index among those of the recording
+    int64_t offset;
+
+    bool operator==(const Place&) const = default;
+};
+
+// An array operand of a call: `body` is the recording's own, and its address follows the memory.
+struct RecordedArray {
+    Place place;
+    OperandRole role;
+    ArrayBody* body;
+};
+
+// Bytes that the host gives to the device: the same at each replay, but for keys, which are drawn
+// anew.
+struct HostBytes {
+    Place to;
+    std::vector<std::byte> bytes;
+    int key;  // index among the keys; -1 for none
+};
+
+struct RecordedCall {
+    Device* device;
+    std::unique_ptr<KeptCall> call;  // null for bytes
+    std::vector<RecordedArray> arrays;
+    std::optional<HostBytes> bytes;
+    std::string where;  // "train.py:31"; "" if it is not known
+
+    // "Multiply", or "an array made of numbers".
+    std::string name() const { return call ? call->kernel().name : "array of the host"; }
+};
+
+// Some memory of a step. The arrays of the recording are views of a buffer of its own, which stands
+// for that memory and owns nothing.
+struct CX_API Memory {
+    MemoryKind kind;
+    Buffer* stand_in;                 // owned
+    int64_t nbytes{0};                // of a temporary
+    std::string made{};               // of a temporary: "Multiply (train.py:31)"
+    std::vector<ArrayBody*> views{};  // not owned
+
+    // For memory that was there before the step.
+    Buffer* held{nullptr};                    // owned
+    std::atomic<uint32_t>* holders{nullptr};  // the recordings that own a reference to it
+    uint32_t version{0};                      // of `held`, before the step
+    uint32_t writes{0};                       // that the step adds to it
+    bool is_borrowed{false};  // the step itself wrapped it: it belongs to NumPy or the like
+
+    Memory(MemoryKind kind, Device& device, char* data);
+    Memory(Memory&& o) noexcept;
+    Memory& operator=(Memory&&) = delete;
+    ~Memory();
+
+    // From now on it is at another address.
+    void MoveTo(char* data);
+    void Hold(Buffer& buffer);
+};
+
+// An array that leaves the step.
+struct RecordedOutput {
+    Place place;
+    Shape shape;
+    Strides strides;
+    Dtype dtype;
+    Device* device;
+    bool read_only;
+};
+
+// The gradient of a leaf that the step reads or sets.
+struct RecordedGrad {
+    // How it was before the step.
+    enum class Before : uint8_t {
+        kAny,      // the step overwrites it
+        kAbsent,   // the step adds to nothing
+        kPresent,  // the step reads it: it is like an argument
+    };
+
+    Slot* slot;    // owned; null for that of an argument
+    int argument;  // index among the arguments; -1 for none
+    uint64_t id;
+    Before before{Before::kAny};
+    int memory{-1};     // of the gradient before the step
+    Strides strides{};  // the same
+    bool is_set{true};
+    int output{-1};  // what it is set to; -1: it is cleared
+
+    Slot* SlotIn(std::span<const Array> arguments) const {
+        return slot != nullptr ? slot : arguments[static_cast<size_t>(argument)].body()->slot;
+    }
+};
+
+class CX_API Recording {
+ public:
+    Recording() = default;
+    ~Recording();
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
+
+    std::vector<RecordedCall> calls;
+    std::vector<Memory> memories;        // Place::memory is the index
+    std::vector<int> argument_memories;  // by argument
+    std::vector<std::function<uint64_t()>> keys;
+    std::vector<std::shared_ptr<ReplayPart>> parts;
+    std::vector<size_t> part_outputs;     // by part, how many
+    std::vector<RecordedOutput> outputs;  // of the step, of the parts, then gradients
+    size_t n_results{0};                  // of the step
+    std::vector<RecordedGrad> grads;
+    std::vector<Slot*> variables;  // that the step uses; owned
+    std::string result;            // what was returned besides arrays, in words
+    int64_t peak{0};               // bytes of temporaries that were alive at once, as the step ran
+
+    // Returns whether the gradients of leaves are there that it was recorded with.
+    bool Fits(std::span<const Array> arguments) const;
+
+    // Returns what differs in another recording of the step: "Multiply (train.py:31): x2 was 0.1,
+    // now 0.0999"; nullopt if nothing does.
+    std::optional<std::string> FindDifference(const Recording& o) const;
+};
+
+}  // namespace chainerx::internal

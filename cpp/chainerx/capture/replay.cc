@@ -1,0 +1,193 @@
+#include "chainerx/capture/replay.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "chainerx/capture/memory_plan.h"
+#include "chainerx/capture/recorder.h"
+#include "chainerx/core/error.h"
+#include "chainerx/core/overlap.h"
+
+namespace chainerx::internal {
+namespace {
+
+char* BaseOf(const Array& x) {
+    return ExtentOf(x.raw_data(), x.shape(), x.strides(), x.GetItemSize()).begin;
+}
+
+}  // namespace
+
+Replay::Replay(std::unique_ptr<Recording> recording) : recording_{std::move(recording)} {
+    for (const RecordedCall& call : recording_->calls) {
+        entries_.push_back({call.device, call.call.get(), call.bytes ? &*call.bytes : nullptr});
+    }
+    for (Memory& memory : recording_->memories) {
+        if (memory.held == nullptr) continue;
+        if (!memory.is_borrowed) held_.push_back(&memory);
+        if (memory.writes != 0) written_.push_back(&memory);
+    }
+    for (const RecordedOutput& output : recording_->outputs) {
+        const Memory& memory = recording_->memories[static_cast<size_t>(output.place.memory)];
+        Source source{-1, -1};
+        if (memory.kind == MemoryKind::kArgument) {
+            source.argument = static_cast<int>(
+                std::ranges::find(recording_->argument_memories, output.place.memory) -
+                recording_->argument_memories.begin());
+        } else if (memory.kind == MemoryKind::kTemporary) {
+            auto it = std::ranges::find(fresh_, output.place.memory, &Fresh::memory);
+            if (it == fresh_.end()) {
+                it = fresh_.insert(it, {output.place.memory, output.device, memory.nbytes});
+            }
+            source.fresh = static_cast<int>(it - fresh_.begin());
+        }
+        sources_.push_back(source);
+    }
+    keys_.resize(recording_->keys.size());
+    PlanMemory();
+}
+
+void Replay::PlanMemory() {
+    std::vector<PlannedBlock> blocks(recording_->memories.size(), {0, -1, -1});
+    const auto use = [&](const Place& place, size_t when) {
+        PlannedBlock& block = blocks[static_cast<size_t>(place.memory)];
+        if (block.first < 0) block.first = static_cast<int64_t>(when);
+        block.last = static_cast<int64_t>(when);
+    };
+    for (size_t i = 0; i < recording_->calls.size(); ++i) {
+        const RecordedCall& call = recording_->calls[i];
+        for (const RecordedArray& x : call.arrays) use(x.place, i);
+        if (call.bytes) use(call.bytes->to, i);
+    }
+    std::vector<Device*> devices;
+    const auto is_planned = [&](size_t i, const Device* device) {
+        const Memory& memory = recording_->memories[i];
+        return memory.kind == MemoryKind::kTemporary && blocks[i].first >= 0 &&
+               memory.stand_in->device() == device &&
+               std::ranges::find(fresh_, static_cast<int>(i), &Fresh::memory) == fresh_.end();
+    };
+    for (const Memory& memory : recording_->memories) {
+        Device* const device = memory.stand_in->device();
+        if (std::ranges::find(devices, device) == devices.end()) devices.push_back(device);
+    }
+    for (Device* device : devices) {
+        std::vector<PlannedBlock> planned;
+        std::vector<size_t> indices;
+        for (size_t i = 0; i < blocks.size(); ++i) {
+            if (!is_planned(i, device)) continue;
+            blocks[i].nbytes = recording_->memories[i].nbytes;
+            planned.push_back(blocks[i]);
+            indices.push_back(i);
+        }
+        const int64_t nbytes = internal::PlanMemory(planned);
+        if (planned.empty()) continue;
+        const Array arena = EmptyUnchecked({nbytes}, Dtype::kUInt8, *device);
+        for (size_t k = 0; k < planned.size(); ++k) {
+            recording_->memories[indices[k]].MoveTo(arena.raw_data() + planned[k].offset);
+        }
+        arenas_.push_back(arena);
+        nbytes_ += nbytes;
+    }
+}
+
+bool Replay::IsAbandoned() const {
+    for (const Memory* memory : held_) {
+        if (memory->held->use_count() <= memory->holders->load(std::memory_order_relaxed)) {
+            return true;
+        }
+    }
+    return !std::ranges::all_of(recording_->variables, &IsCurrentVariable);
+}
+
+void Replay::RunCalls() {
+    for (const Entry& entry : entries_) {
+        if (entry.call != nullptr) [[likely]] {
+            const KernelFn fn = entry.device->kernels()[entry.call->kernel().id];
+            if (fn != nullptr) [[likely]] {
+                entry.call->Run(fn);
+            } else {
+                CallHooked(entry.call->DataFor(*entry.device));
+            }
+            continue;
+        }
+        const HostBytes& host = *entry.bytes;
+        const Memory& memory = recording_->memories[static_cast<size_t>(host.to.memory)];
+        char* const to = static_cast<char*>(memory.stand_in->data()) + host.to.offset;
+        entry.device->CopyFromHost(to, host.bytes.data(), static_cast<int64_t>(host.bytes.size()));
+        if (host.key >= 0) {
+            entry.device->CopyFromHost(to, &keys_[static_cast<size_t>(host.key)], sizeof(uint64_t));
+        }
+    }
+}
+
+bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
+                 const char*& reason) {
+    Recording& recording = *recording_;
+    if (IsAbandoned()) {
+        reason = "an array that it uses was replaced by another one";
+        return false;
+    }
+    for (const auto& part : recording.parts) {
+        if (!part->Prepare()) {
+            reason = "an optimizer, a model or a setting that it uses has changed";
+            return false;
+        }
+    }
+    for (size_t i = 0; i < keys_.size(); ++i) keys_[i] = recording.keys[i]();
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const auto memory = static_cast<size_t>(recording.argument_memories[i]);
+        recording.memories[memory].MoveTo(BaseOf(arguments[i]));
+    }
+    for (const RecordedGrad& grad : recording.grads) {
+        if (grad.memory < 0) continue;
+        const Array now = grad.SlotIn(arguments)->FindGrad(grad.id);
+        recording.memories[static_cast<size_t>(grad.memory)].MoveTo(BaseOf(now));
+    }
+    // Buffers of results are released here; arrays have references of their own.
+    struct Guard {
+        std::vector<Fresh>& fresh;
+        ~Guard() {
+            for (Fresh& f : fresh) {
+                if (f.buffer != nullptr) std::exchange(f.buffer, nullptr)->Unref();
+            }
+        }
+    } guard{fresh_};
+    for (Fresh& f : fresh_) {
+        f.buffer = f.device->Allocate(f.nbytes);
+        recording.memories[static_cast<size_t>(f.memory)].MoveTo(
+            static_cast<char*>(f.buffer->data()));
+    }
+    RunCalls();
+    for (Memory* memory : written_) {
+        memory->held->ForgetWrites(memory->held->version() + memory->writes);
+    }
+    for (size_t i = 0; i < recording.outputs.size(); ++i) {
+        const RecordedOutput& output = recording.outputs[i];
+        const Memory& memory = recording.memories[static_cast<size_t>(output.place.memory)];
+        const auto [k, argument] = sources_[i];
+        Buffer* const buffer = k >= 0          ? fresh_[static_cast<size_t>(k)].buffer
+                               : argument >= 0 ? arguments[static_cast<size_t>(argument)].buffer()
+                                               : memory.held;
+        buffer->Ref();
+        outputs.push_back(
+            MakeArray(output.shape, output.strides, output.dtype, *output.device, buffer,
+                      static_cast<char*>(memory.stand_in->data()) + output.place.offset));
+        outputs.back().body()->read_only = output.read_only;
+    }
+    for (const RecordedGrad& grad : recording.grads) {
+        Slot* const slot = grad.SlotIn(arguments);
+        if (slot == nullptr || !grad.is_set) continue;
+        slot->SetGrad(grad.id,
+                      grad.output < 0 ? Array{} : outputs[static_cast<size_t>(grad.output)]);
+    }
+    size_t next = recording.n_results;
+    for (size_t i = 0; i < recording.parts.size(); ++i) {
+        const size_t n = recording.part_outputs[i];
+        recording.parts[i]->Finish(std::span{outputs}.subspan(next, n));
+        next += n;
+    }
+    outputs.resize(recording.n_results);
+    return true;
+}
+
+}  // namespace chainerx::internal

@@ -1,0 +1,63 @@
+// Runs a recording again, on other arguments.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "chainerx/capture/recording.h"
+#include "chainerx/core/array.h"
+
+namespace chainerx::internal {
+
+class CX_API Replay {
+ public:
+    // Takes memory for the temporaries: those that are not alive at once share it.
+    explicit Replay(std::unique_ptr<Recording> recording);
+
+    // What the step returns, and the gradients of leaves, which are set. Returns false, with
+    // nothing done, if the step has to be recorded anew, for `reason`.
+    bool Run(std::span<const Array> arguments, std::vector<Array>& outputs, const char*& reason);
+
+    int64_t call_count() const { return static_cast<int64_t>(entries_.size()); }
+    int64_t nbytes() const { return nbytes_; }
+    const Recording& recording() const { return *recording_; }
+
+ private:
+    struct Entry {
+        Device* device;
+        const KeptCall* call;    // null for bytes
+        const HostBytes* bytes;  // null for a call
+    };
+    // Memory of which each run allocates a new one.
+    struct Fresh {
+        int memory;
+        Device* device;
+        int64_t nbytes;
+        Buffer* buffer{nullptr};
+    };
+
+    void PlanMemory();
+    // Returns whether memory that was there before the step is held by recordings alone: the
+    // program has put something else in its place.
+    bool IsAbandoned() const;
+    void RunCalls();
+
+    std::unique_ptr<Recording> recording_;
+    std::vector<Entry> entries_;
+    std::vector<Fresh> fresh_;
+    // By output: the index of its memory in fresh_, or of an argument; both -1 if it is held.
+    struct Source {
+        int fresh;
+        int argument;
+    };
+    std::vector<Source> sources_;
+    std::vector<uint64_t> keys_;
+    std::vector<Array> arenas_;  // one per device
+    std::vector<Memory*> held_;
+    std::vector<Memory*> written_;  // some of these
+    int64_t nbytes_{0};
+};
+
+}  // namespace chainerx::internal

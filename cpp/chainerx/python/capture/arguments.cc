@@ -1,0 +1,128 @@
+#include "chainerx/python/capture/arguments.h"
+
+#include "chainerx/core/context.h"
+#include "chainerx/core/stream.h"
+#include "chainerx/core/thread_state.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/engine/config.h"
+#include "chainerx/python/engine/variable.h"
+
+namespace chainerx::python {
+namespace {
+
+constexpr int kMaxDepth = 64;
+
+// Whether values of the type never change, and are compared without code of the user.
+bool IsPlain(PyObject* o) {
+    return o == Py_None || PyBool_Check(o) || PyLong_CheckExact(o) || PyFloat_CheckExact(o) ||
+           PyUnicode_CheckExact(o) || PyBytes_CheckExact(o) || PyComplex_CheckExact(o);
+}
+
+}  // namespace
+
+void Arguments::AddPointer(char kind, const void* p) {
+    key_ += kind;
+    key_.append(reinterpret_cast<const char*>(&p), sizeof(p));
+}
+
+void Arguments::AddValue(PyObject* o, const std::string& path) {
+    if (o == Py_None || PyBool_Check(o)) return AddPointer('c', o);
+    if (PyFloat_CheckExact(o)) {  // by bits: 0.0 and -0.0 differ, and NaN is like itself
+        const double value = PyFloat_AS_DOUBLE(o);
+        key_ += 'f';
+        key_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+        return;
+    }
+    // 1, True and 1.0 are equal, so the type is part of it.
+    const Ref pair = Check(PyTuple_Pack(2, reinterpret_cast<PyObject*>(Py_TYPE(o)), o));
+    PyObject* first = PyDict_SetDefault(interned_, pair.get(), pair.get());
+    if (first == nullptr) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw PythonError{};
+        PyErr_Clear();
+        throw TypeError{"capture: argument ", path, " is a ", Py_TYPE(o)->tp_name,
+                        ", which is neither an array nor hashable, so two of them can't be told "
+                        "apart"};
+    }
+    AddPointer(IsPlain(o) ? 'v' : 'o', first);
+}
+
+void Arguments::AddNumpy(PyObject* o, const std::string& path) {
+    Device& device = GetDefaultContext().GetNativeBackend().GetDevice(0);
+    Array x;
+    try {
+        x = FromNumpy(o, std::nullopt, Sharing::kWherePossible, device);
+    } catch (const ChainerxError&) {
+        x = Array{};
+    }
+    Py_buffer view;
+    const bool is_here = !x.is_null() && PyObject_GetBuffer(o, &view, PyBUF_STRIDED_RO) == 0;
+    bool is_shared = false;
+    if (is_here) {
+        is_shared = view.buf == x.raw_data() || x.GetTotalSize() == 0;
+        PyBuffer_Release(&view);
+    }
+    PyErr_Clear();
+    if (!is_shared) {
+        throw TypeError{"capture: argument ", path,
+                        " is a NumPy array that chainerx can't share "
+                        "memory with; pass chainerx.array(",
+                        path, ")"};
+    }
+    key_ += 'n';
+    arrays_.push_back(std::move(x));
+}
+
+void Arguments::Add(PyObject* o, const std::string& path, int depth) {
+    if (IsNdArray(o)) {
+        key_ += 'a';
+        arrays_.push_back(Self(o));
+    } else if (engine::IsVariable(o)) {
+        engine::VariableObject* v = engine::AsVariable(o);
+        AddPointer('V', Py_TYPE(o));
+        key_ += static_cast<char>(v->storage->kind);
+        key_ += static_cast<char>(v->requires_grad);
+        if (v->storage->object == Py_None) {
+            AddPointer('o', o);  // a parameter without an array
+        } else {
+            arrays_.push_back(engine::RecordOf("capture", v));
+        }
+    } else if (PyTuple_Check(o) || PyList_CheckExact(o)) {
+        if (depth > kMaxDepth)
+            throw ValueError{"capture: argument ", path, " is nested too deeply"};
+        const Items items{o};
+        AddPointer('(', Py_TYPE(o));
+        for (Py_ssize_t i = 0; i < items.size(); ++i) {
+            Add(items[i], depth == 0 && path.empty() ? StrCat(i) : StrCat(path, "[", i, "]"),
+                depth + 1);
+        }
+        key_ += ')';
+    } else if (PyDict_CheckExact(o)) {
+        if (depth > kMaxDepth)
+            throw ValueError{"capture: argument ", path, " is nested too deeply"};
+        key_ += '{';
+        const Ref copy = Check(PyDict_Copy(o));
+        PyObject* name;
+        PyObject* value;
+        for (Py_ssize_t i = 0; PyDict_Next(copy.get(), &i, &name, &value) != 0;) {
+            AddValue(name, path);
+            Add(value, StrCat(path, "[...]"), depth + 1);
+        }
+        key_ += '}';
+    } else if (PyObject_TypeCheck(o, Numpy().ndarray)) {
+        AddPointer('t', Py_TYPE(o));
+        AddNumpy(o, path);
+    } else {
+        AddValue(o, path);
+    }
+}
+
+void Arguments::AddSettings() {
+    Device& device = GetDefaultDevice();
+    AddPointer('d', &device);
+    AddPointer('s', GetCurrentStream(device));
+    const uint64_t mask = internal::RecordMask(device.context());
+    key_.append(reinterpret_cast<const char*>(&mask), sizeof(mask));
+    engine::AddConfigKey(key_);
+}
+
+}  // namespace chainerx::python

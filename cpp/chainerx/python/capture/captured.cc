@@ -1,0 +1,268 @@
+// Capture: a function of Python whose kernels are recorded, and called again without Python.
+#include "chainerx/python/capture/captured.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "chainerx/capture/capture.h"
+#include "chainerx/capture/recorder.h"
+#include "chainerx/core/error.h"
+#include "chainerx/python/capture/arguments.h"
+#include "chainerx/python/capture/results.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/errors.h"
+#include "chainerx/python/type_object.h"
+
+namespace chainerx::python {
+namespace {
+
+struct FormOf {
+    uint64_t variant;
+    std::unique_ptr<ResultForm> form;
+};
+
+struct CaptureObject {
+    PyObject_HEAD PyObject* step;
+    PyObject* interned;  // dict
+    size_t max_variants;
+    Capture* capture;
+    std::vector<FormOf>* forms;
+};
+
+CaptureObject* AsCapture(PyObject* o) { return reinterpret_cast<CaptureObject*>(o); }
+
+int Traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    CaptureObject* c = AsCapture(self);
+    Py_VISIT(c->step);
+    Py_VISIT(c->interned);
+    if (c->forms == nullptr) return 0;
+    for (const FormOf& f : *c->forms) {
+        if (const int r = f.form->Traverse(visit, arg); r != 0) return r;
+    }
+    return 0;
+}
+
+int Clear(PyObject* self) {
+    CaptureObject* c = AsCapture(self);
+    Py_CLEAR(c->step);
+    Py_CLEAR(c->interned);
+    if (c->forms != nullptr) c->forms->clear();
+    delete std::exchange(c->capture, nullptr);
+    return 0;
+}
+
+void Dealloc(PyObject* self) {
+    PyObject_GC_UnTrack(self);
+    Clear(self);
+    delete AsCapture(self)->forms;
+    FreeInstance(self);
+}
+
+// Capture(step, variants, strict)
+PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
+    PyObject* step;
+    int variants;
+    int strict;
+    if (!PyArg_ParseTuple(args, "Oip:Capture", &step, &variants, &strict)) return nullptr;
+    Ref self{type->tp_alloc(type, 0)};
+    if (!self) return nullptr;
+    try {
+        CaptureObject* c = AsCapture(self.get());
+        c->step = Py_NewRef(step);
+        c->interned = Check(PyDict_New()).Release();
+        c->forms = new std::vector<FormOf>;
+        c->capture = new Capture{nullptr, {variants, strict != 0}};
+        c->max_variants = static_cast<size_t>(variants);
+        return self.Release();
+    } catch (...) {
+        return Failed("capture");
+    }
+}
+
+// One call of the function, as it is.
+struct Run {
+    PyObject* step;
+    PyObject* const* args;
+    size_t n_args;
+    PyObject* names;
+    std::unique_ptr<ResultForm> form;
+
+    std::vector<Array> operator()() {
+        std::vector<Array> arrays;
+        const Ref result = Check(PyObject_Vectorcall(step, args, n_args, names));
+        form = std::make_unique<ResultForm>(result.get(), arrays);
+        return arrays;
+    }
+};
+
+void Collect() {
+    SavedError saved;
+    PyGC_Collect();
+    PyErr_Clear();
+    saved.Restore();
+}
+
+void Warn(const void*, const std::string& reason) {
+    if (PyErr_WarnEx(PyExc_RuntimeWarning, reason.c_str(), 1) < 0) throw PythonError{};
+}
+
+// Keeps the form of the result of a recorded call.
+void Keep(CaptureObject* c, uint64_t variant, std::unique_ptr<ResultForm> form) {
+    const auto it = std::ranges::find(*c->forms, variant, &FormOf::variant);
+    if (it != c->forms->end()) {
+        std::swap(it->form, form);  // the old one is freed when the list is whole
+        return;
+    }
+    std::vector<FormOf> old;
+    if (c->forms->size() > 2 * c->max_variants) {
+        // Those of variants that were thrown out: ids ascend, so the first ones are the oldest.
+        old.push_back(std::move(c->forms->front()));
+        c->forms->erase(c->forms->begin());
+    }
+    c->forms->push_back({variant, std::move(form)});
+}
+
+PyObject* Call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* names) {
+    const Ref held{Py_NewRef(self)};
+    try {
+        CaptureObject* c = AsCapture(self);
+        if (c->capture == nullptr) throw ChainerxError{"capture: the function has been cleared"};
+        const Py_ssize_t n = PyVectorcall_NARGS(nargsf);
+        Arguments arguments{c->interned};
+        for (Py_ssize_t i = 0; i < n; ++i) arguments.Add(args[i], StrCat(i));
+        const Py_ssize_t n_names = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
+        for (Py_ssize_t i = 0; i < n_names; ++i) {
+            PyObject* name = PyTuple_GET_ITEM(names, i);
+            const char* text = PyUnicode_AsUTF8(name);
+            if (text == nullptr) throw PythonError{};
+            arguments.AddName(text);
+            arguments.Add(args[n + i], text);
+        }
+        arguments.AddSettings();
+        Run run{c->step, args, static_cast<size_t>(n), names, nullptr};
+        const std::function<std::vector<Array>()> step = [&run] { return run(); };
+        Capture::Request request{arguments.key(), arguments.arrays(), step};
+        request.describe = [](const void* user) -> std::string {
+            return static_cast<const Run*>(user)->form->text();
+        };
+        request.warn = &Warn;
+        request.user = &run;
+        request.collect = &Collect;
+        const Capture::Result result = c->capture->Run(request);
+        if (!result.is_replay) {
+            const Ref filled{run.form->Fill(result.outputs)};
+            if (result.variant != 0) Keep(c, result.variant, std::move(run.form));
+            return Py_NewRef(filled.get());
+        }
+        const auto it = std::ranges::find(*c->forms, result.variant, &FormOf::variant);
+        if (it == c->forms->end()) throw ChainerxError{"capture: the form of the result is lost"};
+        return it->form->Fill(result.outputs);
+    } catch (...) {
+        return Failed("capture");
+    }
+}
+
+PyObject* CallSlot(PyObject* self, PyObject* args, PyObject* keywords) {
+    const Py_ssize_t n = PyTuple_GET_SIZE(args);
+    if (keywords == nullptr || PyDict_GET_SIZE(keywords) == 0) {
+        return Call(self, &PyTuple_GET_ITEM(args, 0), static_cast<size_t>(n), nullptr);
+    }
+    std::vector<PyObject*> all(&PyTuple_GET_ITEM(args, 0), &PyTuple_GET_ITEM(args, 0) + n);
+    const Ref names{PyTuple_New(PyDict_GET_SIZE(keywords))};
+    if (!names) return nullptr;
+    PyObject* name;
+    PyObject* value;
+    Py_ssize_t k = 0;
+    for (Py_ssize_t i = 0; PyDict_Next(keywords, &i, &name, &value) != 0; ++k) {
+        PyTuple_SET_ITEM(names.get(), k, Py_NewRef(name));
+        all.push_back(value);
+    }
+    return Call(self, all.data(), static_cast<size_t>(n), names.get());
+}
+
+// _variants() -> a list of (arguments, calls, bytes, replays, reason)
+PyObject* Variants(PyObject* self, PyObject*) try {
+    CaptureObject* c = AsCapture(self);
+    Ref list = Check(PyList_New(0));
+    if (c->capture == nullptr) return list.Release();
+    for (const CaptureVariant& v : c->capture->variants()) {
+        const Ref row = Check(Py_BuildValue(
+            "(sLLLs)", v.arguments.c_str(), static_cast<long long>(v.calls),
+            static_cast<long long>(v.nbytes), static_cast<long long>(v.replays), v.reason.c_str()));
+        if (PyList_Append(list.get(), row.get()) < 0) throw PythonError{};
+    }
+    return list.Release();
+} catch (...) {
+    return Failed("capture");
+}
+
+// ---- where a call is ----------------------------------------------------------------------------
+
+bool IsOurs(PyFrameObject* frame) {
+    const Ref globals{PyFrame_GetGlobals(frame)};
+    if (!globals) return false;
+    PyObject* name = PyDict_GetItemString(globals.get(), "__name__");
+    const char* text = name != nullptr && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
+    if (text == nullptr) {
+        PyErr_Clear();
+        return false;
+    }
+    const std::string_view module{text};
+    return module == "chainer" || module.starts_with("chainer.") || module == "chainerx" ||
+           module.starts_with("chainerx.");
+}
+
+// The line of the program that runs: the innermost one outside of the packages.
+std::string Locate() {
+    if (PyGILState_Check() == 0) return {};
+    SavedError saved;
+    Ref frame{Py_XNewRef(reinterpret_cast<PyObject*>(PyEval_GetFrame()))};
+    while (frame) {
+        auto* f = reinterpret_cast<PyFrameObject*>(frame.get());
+        if (!IsOurs(f)) break;
+        frame = Ref{reinterpret_cast<PyObject*>(PyFrame_GetBack(f))};
+    }
+    std::string where;
+    if (frame) {
+        auto* f = reinterpret_cast<PyFrameObject*>(frame.get());
+        const Ref code{reinterpret_cast<PyObject*>(PyFrame_GetCode(f))};
+        const Ref file{PyObject_GetAttrString(code.get(), "co_filename")};
+        const char* text = file ? PyUnicode_AsUTF8(file.get()) : nullptr;
+        if (text != nullptr) {
+            const std::string_view path{text};
+            where = StrCat(path.substr(path.rfind('/') + 1), ":", PyFrame_GetLineNumber(f));
+        }
+    }
+    PyErr_Clear();
+    saved.Restore();
+    return where;
+}
+
+PyMethodDef g_methods[] = {
+    {"_variants", &Variants, METH_NOARGS, "What has been recorded, a tuple for each key."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+void InitCapture(PyObject* module) {
+    static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(&New)},
+                                  {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
+                                  {Py_tp_traverse, reinterpret_cast<void*>(&Traverse)},
+                                  {Py_tp_clear, reinterpret_cast<void*>(&Clear)},
+                                  {Py_tp_call, reinterpret_cast<void*>(&CallSlot)},
+                                  {Py_tp_methods, g_methods},
+                                  {Py_tp_doc, const_cast<char*>("The base of captured functions.")},
+                                  {0, nullptr}};
+    static PyType_Spec spec = {"chainerx._core._Capture", sizeof(CaptureObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
+                               slots};
+    AddType(module, spec);
+    internal::SetCaptureLocator(&Locate);
+}
+
+}  // namespace chainerx::python

@@ -1,0 +1,10 @@
+// The type behind chainerx.capture: see captured.cc.
+#pragma once
+
+#include "chainerx/python/bind.h"
+
+namespace chainerx::python {
+
+void InitCapture(PyObject* module);
+
+}  // namespace chainerx::python

@@ -1,0 +1,105 @@
+// What Python adds to a step that is recorded, for the packages themselves.
+#include "chainerx/python/capture/part.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "chainerx/core/capture_observer.h"
+#include "chainerx/python/capture/results.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/errors.h"
+
+namespace chainerx::python {
+namespace {
+
+// Functions that are called at each replay. They must not keep alive what keeps the recording.
+class PythonPart : public ReplayPart {
+ public:
+    PythonPart(PyObject* key, PyObject* prepare, PyObject* finish, ResultForm form)
+        : key_{Py_NewRef(key)},
+          prepare_{Py_NewRef(prepare)},
+          finish_{Py_NewRef(finish)},
+          form_{std::move(form)} {}
+
+    bool Prepare() override {
+        if (prepare_.get() == Py_None) return true;
+        const Ref fits = Check(PyObject_CallNoArgs(prepare_.get()));
+        const int is_true = PyObject_IsTrue(fits.get());
+        if (is_true < 0) throw PythonError{};
+        return is_true != 0;
+    }
+
+    void Finish(std::span<const Array> arrays) override {
+        if (finish_.get() == Py_None) return;
+        const Ref value{form_.Fill({arrays.begin(), arrays.end()})};
+        Check(PyObject_CallOneArg(finish_.get(), value.get()));
+    }
+
+    bool IsSame(const ReplayPart& o) const override {
+        const auto* other = dynamic_cast<const PythonPart*>(&o);
+        if (other == nullptr || other->form_.text() != form_.text()) return false;
+        const int same = PyObject_RichCompareBool(key_.get(), other->key_.get(), Py_EQ);
+        if (same < 0) throw PythonError{};
+        return same != 0;
+    }
+    Again again() const override { return Again::kDone; }
+
+ private:
+    Ref key_;
+    Ref prepare_;
+    Ref finish_;
+    ResultForm form_;
+};
+
+PyObject* IsCapturing(PyObject*, PyObject*) {
+    return PyBool_FromLong(internal::CurrentCapture() != nullptr ? 1 : 0);
+}
+
+// capture_part(key, prepare, finish, value=None) -> value, its arrays outside of all graphs
+PyObject* AddPart(PyObject*, PyObject* const* args, Py_ssize_t n) try {
+    if (n != 3 && n != 4) {
+        throw TypeError{"capture_part: expected a key, two functions or None, and a value"};
+    }
+    PyObject* value = n == 4 ? args[3] : Py_None;
+    auto* capture = internal::CurrentCapture();
+    if (capture == nullptr) return Py_NewRef(value);
+    std::vector<Array> arrays;
+    ResultForm form{value, arrays};
+    Ref detached;
+    {
+        const internal::Unobserved by_ourselves;  // NumPy arrays are handed out as such
+        detached = Ref{form.Fill(arrays)};
+    }
+    capture->Add(std::make_shared<PythonPart>(args[0], args[1], args[2], std::move(form)),
+                 std::move(arrays));
+    return detached.Release();
+} catch (...) {
+    return Failed("capture_part");
+}
+
+PyObject* RefuseCapture(PyObject*, PyObject* what) try {
+    const char* text = PyUnicode_AsUTF8(what);
+    if (text == nullptr) throw PythonError{};
+    internal::CheckMayRead(text);
+    Py_RETURN_NONE;
+} catch (...) {
+    return Failed("refuse_capture");
+}
+
+PyMethodDef g_functions[] = {
+    {"is_capturing", &IsCapturing, METH_NOARGS, "Whether this thread records a step."},
+    {"capture_part",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&AddPart)), METH_FASTCALL,
+     "Adds functions that each replay calls: prepare() before the kernels, which says whether the "
+     "recording still holds, and finish(value) after them. Returns the value."},
+    {"refuse_capture", &RefuseCapture, METH_O, "Says why the step that is recorded can't be."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+void InitCapturePart(PyObject* engine) {
+    if (PyModule_AddFunctions(engine, g_functions) < 0) throw PythonError{};
+}
+
+}  // namespace chainerx::python

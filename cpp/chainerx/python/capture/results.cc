@@ -1,0 +1,135 @@
+#include "chainerx/python/capture/results.h"
+
+#include <utility>
+
+#include "chainerx/python/convert.h"
+
+namespace chainerx::python {
+namespace {
+
+constexpr int kMaxDepth = 64;
+
+std::string Text(PyObject* o) {
+    if (o == Py_None || PyBool_Check(o) || PyLong_CheckExact(o) || PyFloat_CheckExact(o) ||
+        PyUnicode_CheckExact(o) || PyBytes_CheckExact(o) || PyComplex_CheckExact(o)) {
+        const Ref repr = Check(PyObject_Repr(o));
+        const char* text = PyUnicode_AsUTF8(repr.get());
+        if (text == nullptr) throw PythonError{};
+        return text;
+    }
+    return StrCat("<", Py_TYPE(o)->tp_name, " object at ", reinterpret_cast<uintptr_t>(o), ">");
+}
+
+}  // namespace
+
+ResultForm::ResultForm(PyObject* result, std::vector<Array>& arrays)
+    : root_{Take(result, arrays, 0)} {}
+
+ResultForm::Node ResultForm::Take(PyObject* o, std::vector<Array>& arrays, int depth) {
+    if (depth > kMaxDepth) throw ValueError{"capture: the result is nested too deeply"};
+    Node node{};
+    const auto add = [&](Kind kind, const char* text, const Array& x) {
+        node.kind = kind;
+        node.array = arrays.size();
+        arrays.push_back(internal::Detached(x));
+        text_ += text;
+    };
+    if (IsNdArray(o)) {
+        add(Kind::kArray, "array", Self(o));
+    } else if (engine::IsVariable(o) && engine::AsVariable(o)->storage->object != Py_None) {
+        engine::VariableObject* v = engine::AsVariable(o);
+        node.array_kind = v->storage->kind;
+        add(Kind::kVariable, "variable", engine::RecordOf("capture", v));
+    } else if (PyObject_TypeCheck(o, Numpy().ndarray)) {
+        Device& device = GetDefaultContext().GetNativeBackend().GetDevice(0);
+        add(Kind::kNumpy, "NumPy array",
+            FromNumpy(o, std::nullopt, Sharing::kWherePossible, device));
+    } else if (PyTuple_Check(o) || PyList_CheckExact(o)) {
+        const bool is_list = PyList_CheckExact(o) != 0;
+        node.kind = is_list ? Kind::kList : Kind::kTuple;
+        node.object = Ref{Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(o)))};
+        text_ += is_list ? '[' : '(';
+        const Items items{o};
+        for (Py_ssize_t i = 0; i < items.size(); ++i) {
+            if (i != 0) text_ += ", ";
+            node.children.push_back(Take(items[i], arrays, depth + 1));
+        }
+        text_ += is_list ? ']' : ')';
+    } else if (PyDict_CheckExact(o)) {
+        node.kind = Kind::kDict;
+        const Ref copy = Check(PyDict_Copy(o));
+        PyObject* key;
+        PyObject* value;
+        text_ += '{';
+        for (Py_ssize_t i = 0; PyDict_Next(copy.get(), &i, &key, &value) != 0;) {
+            text_ += Text(key) + ": ";
+            node.keys.emplace_back(Py_NewRef(key));
+            node.children.push_back(Take(value, arrays, depth + 1));
+            text_ += ", ";
+        }
+        text_ += '}';
+    } else {
+        node.kind = Kind::kObject;
+        node.object = Ref{Py_NewRef(o)};
+        text_ += Text(o);
+    }
+    return node;
+}
+
+PyObject* ResultForm::Fill(const std::vector<Array>& arrays) const { return Fill(root_, arrays); }
+
+PyObject* ResultForm::Fill(const Node& node, const std::vector<Array>& arrays) {
+    switch (node.kind) {
+        case Kind::kArray:
+            return Check(Wrap(arrays[node.array])).Release();
+        case Kind::kVariable:
+            return engine::NewVariable(arrays[node.array], node.array_kind, false);
+        case Kind::kNumpy:
+            return Check(ToNumpy(arrays[node.array], false)).Release();
+        case Kind::kObject:
+            return Py_NewRef(node.object.get());
+        case Kind::kTuple: {
+            Ref tuple = Check(PyTuple_New(static_cast<Py_ssize_t>(node.children.size())));
+            for (size_t i = 0; i < node.children.size(); ++i) {
+                PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i),
+                                 Fill(node.children[i], arrays));
+            }
+            auto* type = reinterpret_cast<PyTypeObject*>(node.object.get());
+            if (type == &PyTuple_Type) return tuple.Release();
+            // A named tuple.
+            const Ref make = Check(PyObject_GetAttrString(node.object.get(), "_make"));
+            return Check(PyObject_CallOneArg(make.get(), tuple.get())).Release();
+        }
+        case Kind::kList: {
+            Ref list = Check(PyList_New(static_cast<Py_ssize_t>(node.children.size())));
+            for (size_t i = 0; i < node.children.size(); ++i) {
+                PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),
+                                Fill(node.children[i], arrays));
+            }
+            return list.Release();
+        }
+        default: {
+            Ref dict = Check(PyDict_New());
+            for (size_t i = 0; i < node.children.size(); ++i) {
+                const Ref value{Fill(node.children[i], arrays)};
+                if (PyDict_SetItem(dict.get(), node.keys[i].get(), value.get()) < 0) {
+                    throw PythonError{};
+                }
+            }
+            return dict.Release();
+        }
+    }
+}
+
+int ResultForm::Traverse(visitproc visit, void* arg) const { return Traverse(root_, visit, arg); }
+
+int ResultForm::Traverse(const Node& node, visitproc visit, void* arg) {
+    Py_VISIT(node.object.get());
+    for (const Ref& key : node.keys) Py_VISIT(key.get());
+    for (const Node& child : node.children) {
+        if (const int r = Traverse(child, visit, arg); r != 0) return r;
+    }
+    return 0;
+}
+
+}  // namespace chainerx::python

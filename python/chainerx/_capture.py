@@ -1,0 +1,134 @@
+"""Capture: a step that is recorded once, and run again without Python."""
+
+from __future__ import annotations
+
+import collections.abc
+import functools
+import typing as tp
+import weakref
+
+from chainerx import _core
+
+_Function = tp.TypeVar('_Function', bound=collections.abc.Callable[..., tp.Any])
+
+
+class Variant(tp.NamedTuple):
+    """What has been recorded for arguments of one kind.
+
+    Attributes:
+        arguments (str): The dtypes and shapes of the arrays among the arguments.
+        kernels (int): The number of kernel calls of a replay; 0 if there is no recording yet.
+        nbytes (int): The memory that temporaries of a replay take.
+        replays (int): How often it was replayed.
+        reason (str): Why it had to be recorded anew, or can't be replayed; empty if neither.
+    """
+
+    arguments: str
+    kernels: int
+    nbytes: int
+    replays: int
+    reason: str
+
+
+class Capture(_core._Capture):
+    """A captured function; see `capture`, which makes one.
+
+    Attributes:
+        __wrapped__ (callable): The function itself, which is never replayed.
+    """
+
+    def __init__(self, step: tp.Any, variants: int, strict: bool) -> None:
+        self._options = variants, strict
+        self._bound: dict[int, tuple[weakref.ref[tp.Any], Capture]] = {}
+        functools.update_wrapper(self, step)
+
+    def __get__(self, instance: tp.Any, owner: tp.Any = None) -> tp.Any:
+        """A captured method is captured for each instance by itself."""
+        if instance is None:
+            return self
+        key = id(instance)
+        if key not in self._bound:
+            bound = self._bound
+            alive = weakref.ref(instance, lambda _: bound.pop(key, None))
+            method = Capture(_Method(self.__wrapped__, alive), *self._options)
+            functools.update_wrapper(method, self.__wrapped__)
+            bound[key] = alive, method
+        return self._bound[key][1]
+
+    def __reduce__(self) -> tuple[tp.Any, ...]:
+        return type(self), (self.__wrapped__, *self._options)
+
+    def info(self) -> list[Variant]:
+        """Says what has been recorded.
+
+        Returns:
+            list of Variant: One for each kind of arguments.
+        """
+        return [Variant(*row) for row in self._variants()]
+
+
+class _Method:
+    """A method of an instance that it does not keep alive."""
+
+    def __init__(self, function: tp.Any, instance: weakref.ref[tp.Any]) -> None:
+        self.function = function
+        self.instance = instance
+
+    def __call__(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        return self.function(self.instance(), *args, **kwargs)
+
+
+@tp.overload
+def capture(step: _Function, /, *, variants: int = 8, strict: bool = True) -> Capture: ...
+
+
+@tp.overload
+def capture(
+    step: None = None, /, *, variants: int = 8, strict: bool = True
+) -> collections.abc.Callable[[_Function], Capture]: ...
+
+
+def capture(step: tp.Any = None, /, *, variants: int = 8, strict: bool = True) -> tp.Any:
+    """Records a function of arrays, such as a step of training, and runs it again without Python.
+
+    The first call with arguments of one kind runs the function as it is. The second and the third
+    record the kernels that it calls; if both are the same, later calls only run these on the new
+    arguments. Arrays that the function uses, and that are no arguments, are read and written where
+    they are; gradients, updates of optimizers and random numbers go on as without capture.
+
+    It is a decorator, too, with or without options; a method is captured for each instance.
+
+    Parameters
+    ----------
+    step : callable
+        Its arguments may be arrays (of chainerx and NumPy, variables), tuples, lists and dicts of
+        them, and hashable values. Each combination of dtypes, shapes, devices, values and settings
+        (``chainer.config``, modes of backpropagation) is recorded by itself.
+    variants : int
+        How many of these are kept; then the one least used is thrown out.
+    strict : bool
+        Whether what can't be replayed is an error. If not, a warning says why, and the function
+        runs as it is.
+
+    Returns
+    -------
+    Capture
+        The function. It returns what ``step`` returns, arrays as new ones outside of all graphs:
+        ``backward`` belongs inside.
+
+    Raises
+    ------
+    CaptureError
+        If a replay would do something else than the function: values are read by Python, numbers of
+        Python or arrays of NumPy differ from call to call, an array that is not returned stays in
+        use. The function has run as it is when this is raised.
+    TypeError
+        If an argument is neither an array nor hashable.
+    """
+    if step is None:
+        return functools.partial(capture, variants=variants, strict=strict)
+    if not callable(step):
+        raise TypeError(f'capture: step is a {type(step).__name__}, expected a function')
+    if variants < 1:
+        raise ValueError(f'capture: variants is {variants}, expected at least 1')
+    return Capture(step, variants, strict)

@@ -1,0 +1,192 @@
+"""Captured steps of training: the same bits as without."""
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import chainerx as chx
+import numpy as np
+import pytest
+from chainer import optimizers
+
+
+def make(name='SGD', seed=0, array='chainerx', dropout=False, **options):
+    rng = np.random.default_rng(seed)
+    layers = [L.Linear(4, 8), F.tanh, *([F.dropout] if dropout else []), L.Linear(8, 3)]
+    model = chainer.Sequential(*layers)
+    for p in model.params():
+        p.array = rng.normal(size=p.shape).astype('f')
+    if array == 'chainerx':
+        model.to_chx()
+    optimizer = getattr(optimizers, name)(**options).setup(model)
+
+    def step(x, t):
+        loss = F.softmax_cross_entropy(model(x), t)
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+        return loss
+
+    return model, optimizer, step
+
+
+def batch(seed, n=5, array='chainerx'):
+    rng = np.random.default_rng(seed)
+    x, t = rng.normal(size=(n, 4)).astype('f'), rng.integers(0, 3, size=n).astype('i')
+    return (chx.array(x), chx.array(t)) if array == 'chainerx' else (x, t)
+
+
+def numpy(x):
+    return chx.to_numpy(x, copy=True) if isinstance(x, chx.ndarray) else np.array(x)
+
+
+def compare(model, other):
+    for (path, p), (_, q) in zip(model.namedparams(), other.namedparams(), strict=True):
+        np.testing.assert_array_equal(numpy(p.array), numpy(q.array), path)
+        np.testing.assert_array_equal(numpy(p.grad), numpy(q.grad), path)
+
+
+RULES = 'SGD', 'MomentumSGD', 'AdaGrad', 'RMSprop', 'Adam', 'AMSGrad', 'AdaBound', 'MSVAG'
+
+
+@pytest.mark.parametrize('array', ['chainerx', 'numpy'])
+@pytest.mark.parametrize('name', RULES)
+def test_a_step_of_training(name, array):
+    model, optimizer, step = make(name, array=array)
+    other, other_optimizer, plain = make(name, array=array)
+    captured = chx.capture(step)
+    for i in range(10):
+        x, t = batch(i, array=array)
+        loss = captured(x, t)
+        expected = plain(x, t)
+        assert isinstance(loss, chainer.Variable)
+        assert type(loss.array) is type(expected.array)
+        np.testing.assert_array_equal(numpy(loss.array), numpy(expected.array))
+        compare(model, other)
+        assert optimizer.t == other_optimizer.t == i + 1
+        for p in model.params():
+            assert p.update_rule.t == i + 1
+        if i == 6:
+            for o in (optimizer, other_optimizer):
+                name = 'alpha' if hasattr(o, 'alpha') else 'lr'
+                setattr(o, name, getattr(o, name) * 0.5)
+    (row,) = captured.info()
+    assert row.replays == 7
+
+
+def test_steps_without_capture_go_on():
+    model, _, step = make('Adam')
+    other, _, plain = make('Adam')
+    captured = chx.capture(step)
+    for i in range(12):
+        (step if i in (5, 6, 9) else captured)(*batch(i))
+        plain(*batch(i))
+        compare(model, other)
+    assert captured.info()[0].replays == 12 - 3 - 3
+
+
+@pytest.mark.parametrize('array', ['chainerx', 'numpy'])
+def test_dropout_draws_the_numbers_of_numpy(array):
+    model, _, step = make(dropout=True, array=array)
+    other, _, plain = make(dropout=True, array=array)
+    captured = chx.capture(step)
+    losses = []
+    np.random.seed(3)
+    for i in range(8):
+        losses.append(numpy(captured(*batch(i, array=array)).array))
+    np.random.seed(3)
+    for i in range(8):
+        np.testing.assert_array_equal(losses[i], numpy(plain(*batch(i, array=array)).array))
+    compare(model, other)
+    assert captured.info()[0].replays == 5
+
+
+def test_settings_are_told_apart():
+    model = chainer.Sequential(L.BatchNormalization(4), L.Linear(4, 2))
+    model.to_chx()
+    captured = chx.capture(lambda x: model(x))
+    bn = model[0]
+    for i in range(10):
+        x, _ = batch(i)
+        with chainer.using_config('train', i % 2 == 0), chainer.no_backprop_mode():
+            before = numpy(bn.avg_mean), bn.N
+            y = captured(x)
+            after = numpy(bn.avg_mean)
+            assert np.array_equal(before[0], after) == (i % 2 == 1)
+            np.testing.assert_allclose(
+                numpy(y.array),
+                numpy(
+                    model[1](
+                        F.fixed_batch_normalization(x, bn.gamma, bn.beta, bn.avg_mean, bn.avg_var)
+                    ).array
+                )
+                if i % 2
+                else numpy(y.array),
+                rtol=1e-5,
+            )
+    assert [v.replays for v in captured.info()] == [2, 2]
+
+
+def test_a_parameter_that_is_replaced():
+    model, _, step = make(array='numpy')
+    other, _, plain = make(array='numpy')
+    captured = chx.capture(step)
+    for i in range(12):
+        if i == 6:
+            for m in (model, other):
+                m[0].W.array = np.full((8, 4), 0.5, 'f')
+        captured(*batch(i, array='numpy'))
+        plain(*batch(i, array='numpy'))
+        compare(model, other)
+    assert captured.info()[0].replays == 3 + 3
+
+
+def test_a_replaced_parameter_that_somebody_keeps():
+    model, _, step = make(array='numpy')
+    other, _, plain = make(array='numpy')
+    captured = chx.capture(step)
+    kept = []
+    for i in range(12):
+        if i == 6:
+            for m in (model, other):
+                kept.append(m[0].W.array)
+                m[0].W.array = np.full((8, 4), 0.5, 'f')
+        captured(*batch(i, array='numpy'))
+        plain(*batch(i, array='numpy'))
+        compare(model, other)
+
+
+def test_batches_of_several_sizes():
+    model, _, step = make('Adam')
+    other, _, plain = make('Adam')
+    captured = chx.capture(step)
+    for i in range(30):
+        n = 5 if i % 5 != 4 else 2
+        captured(*batch(i, n))
+        plain(*batch(i, n))
+        compare(model, other)
+    assert [v.replays for v in captured.info()] == [21, 3]
+
+
+def test_stateful_links_are_refused_by_name():
+    rnn = L.LSTM(4, 3)
+    rnn.to_chx()
+    step = chx.capture(lambda x: rnn(x))
+    x, _ = batch(0)
+    step(x)
+    with pytest.raises(chx.CaptureError, match='still in use after the step'):
+        step(x)
+
+
+def test_a_loss_that_is_read():
+    _, _, step = make()
+    seen = []
+
+    def f(x, t):
+        loss = step(x, t)
+        seen.append(float(loss.array))
+        return loss
+
+    captured = chx.capture(f)
+    captured(*batch(0))
+    with pytest.raises(chx.CaptureError, match=r'values are read \(test_training.py:\d+\)'):
+        captured(*batch(0))

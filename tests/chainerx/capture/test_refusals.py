@@ -1,0 +1,205 @@
+"""What a replay can't repeat is an error that says what, and where."""
+
+import re
+import warnings
+
+import chainerx as chx
+import numpy as np
+import pytest
+
+
+def call(step, n=3, x=None):
+    for _ in range(n):
+        y = step(chx.ones(3) if x is None else x)
+    return y
+
+
+READS = {
+    'float': lambda x: x * float(x.sum()),
+    'item': lambda x: x * x[0].item(),
+    'bool': lambda x: x if x.sum() > 0 else -x,
+    'tolist': lambda x: x + x.tolist()[0],
+    'numpy': lambda x: x + np.asarray(x)[0],
+    'to_numpy': lambda x: x + chx.to_numpy(x)[0],
+    'buffer': lambda x: x + memoryview(x)[0],
+    'dlpack': lambda x: x + np.from_dlpack(x)[0],
+    'nonzero': lambda x: x + chx.nonzero(x)[0].shape[0],
+    'mask': lambda x: x[x > 0],
+    'repr': lambda x: x + len(repr(x)),
+    'to_device': lambda x: x.to_device('native:1'),
+    'synchronize': lambda x: chx.get_default_device().synchronize() or x + 1,
+}
+
+
+@pytest.mark.parametrize('name', READS)
+def test_values_that_the_host_reads(name):
+    f = READS[name]
+    step = chx.capture(f)
+    x = chx.arange(3, dtype='float32')
+    expected = chx.to_numpy(f(x))
+    np.testing.assert_array_equal(chx.to_numpy(step(x)), expected)
+    for _ in range(2):
+        line = f.__code__.co_firstlineno
+        with pytest.raises(chx.CaptureError, match=rf'^capture: .* \(test_refusals.py:{line}\), '):
+            step(x)
+    loose = chx.capture(f, strict=False)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter('always')
+        for _ in range(5):
+            np.testing.assert_array_equal(chx.to_numpy(loose(x)), expected)
+    assert len(found) == 1
+    assert "can't repeat" in loose.info()[0].reason
+
+
+def test_numbers_that_differ_are_named():
+    rate = [0.1]
+
+    def f(x):
+        rate[0] *= 0.5
+        return x * rate[0]
+
+    step = chx.capture(f)
+    call(step, 3)
+    line = f.__code__.co_firstlineno + 2
+    with pytest.raises(
+        chx.CaptureError,
+        match=rf'Multiply.* \(test_refusals.py:{line}\): x2 was 0.0125, now 0.00625; pass it as an',
+    ):
+        call(step, 1)
+
+
+def test_arrays_of_numpy_that_differ_are_named():
+    rng = np.random.default_rng(0)
+    step = chx.capture(lambda x: x + chx.array(rng.normal(size=3).astype('f')))
+    with pytest.raises(chx.CaptureError, match='array of NumPy'):
+        call(step, 4)
+
+
+def test_numbers_in_arrays_that_differ_are_named():
+    count = [0]
+
+    def f(x):
+        count[0] += 1
+        return x + chx.array([count[0], 0, 0])
+
+    with pytest.raises(chx.CaptureError, match=r'test_refusals\.py'):
+        call(chx.capture(f), 4)
+
+
+def test_kernels_that_differ_are_named():
+    count = [0]
+
+    def f(x):
+        count[0] += 1
+        return chx.exp(x) if count[0] % 2 else chx.log(x)
+
+    with pytest.raises(chx.CaptureError, match=r'Exp.*: was Log|Log.*: was Exp'):
+        call(chx.capture(f), 4)
+
+    def g(x):
+        count[0] += 1
+        for _ in range(count[0]):
+            x = x + 1
+        return x
+
+    with pytest.raises(chx.CaptureError, match=r'is called only now, as call \d+ of the step'):
+        call(chx.capture(g), 4)
+
+
+def test_shapes_that_differ_are_named():
+    count = [0]
+
+    def f(x):
+        count[0] += 1
+        return chx.zeros(count[0]) + 1
+
+    with pytest.raises(chx.CaptureError, match=r'shape \(3,\).* now .*shape \(4,\)'):
+        call(chx.capture(f), 4)
+
+
+def test_results_that_differ_are_named():
+    count = [0]
+
+    def f(x):
+        count[0] += 1
+        return x + 1, count[0]
+
+    with pytest.raises(chx.CaptureError, match=re.escape('was (array, 3), now (array, 4)')):
+        call(chx.capture(f), 4)
+
+
+def test_arrays_that_stay_in_use_are_named():
+    kept = []
+
+    def f(x):
+        y = chx.exp(x)
+        kept.append(y)
+        return y + 1
+
+    line = f.__code__.co_firstlineno + 1
+    with pytest.raises(
+        chx.CaptureError, match=rf'an array made by Exp \(test_refusals.py:{line}\) is still in use'
+    ):
+        call(chx.capture(f), 2)
+
+
+def test_arrays_in_cycles_are_no_error():
+    def f(x):
+        y = [chx.exp(x)]
+        y.append(y)
+        return y[0] + 1
+
+    step = chx.capture(f)
+    call(step, 5)
+    assert step.info()[0].replays == 2
+
+
+def test_a_capture_inside_of_another():
+    inner = chx.capture(lambda x: x + 1)
+    outer = chx.capture(lambda x: inner(x) * 2)
+    x = chx.ones(2)
+    for _ in range(5):
+        inner(x)
+    assert outer(x).tolist() == [4, 4]
+    with pytest.raises(chx.CaptureError, match='another captured step is called'):
+        outer(x)
+    assert inner(x).tolist() == [2, 2]
+
+
+def test_results_in_graphs_are_no_arguments():
+    x = chx.ones(2).require_grad()
+    with pytest.raises(chx.CaptureError, match='argument 0 is a result in a graph'):
+        chx.capture(lambda x: x + 1)(x * 2)
+
+
+@pytest.mark.parametrize('value', [{1, 2}, bytearray(b'a'), np.array(['a', 'b']), [[], {3}]])
+def test_arguments_that_can_not_be_compared(value):
+    step = chx.capture(lambda x, value: x + 1)
+    with pytest.raises(TypeError, match='capture: argument 1'):
+        step(chx.ones(2), value)
+
+
+def test_a_failed_capture_leaves_everything_as_a_plain_call():
+    w = chx.ones(2).require_grad()
+    state = chx.zeros(2)
+
+    def f(x):
+        w.cleargrad()
+        y = (w * x + chx.random.uniform(size=2).astype('float32')).sum()
+        y.backward()
+        state[...] = state + x
+        float(y)
+        return y
+
+    step = chx.capture(f)
+    x = chx.full((2,), 3, 'float32')
+    chx.random.seed(1)
+    step(x)
+    with pytest.raises(chx.CaptureError):
+        step(x)
+    assert w.grad.tolist() == [3, 3]
+    assert state.tolist() == [6, 6]
+    assert chx.random.get_state() == (1, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        f(x)

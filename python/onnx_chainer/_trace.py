@@ -133,14 +133,41 @@ class Call:
 
 
 class LinkStack(chainer.LinkHook):
-    """The links that are running, the innermost last."""
+    """The links that are running, the innermost last.
 
-    def __init__(self) -> None:
+    Args:
+        keeps_statistics (bool): Whether persistent values that change meanwhile, such as the mean
+            of a batch, are what they were in the end.
+    """
+
+    def __init__(self, keeps_statistics: bool) -> None:
         # A model may export another one while it runs.
         self.name = f'ONNXLinkStack_{id(self)}'
         self._links: list[chainer.Link] = []
+        self._keeps = keeps_statistics
+        # Of each link, by its id: names, values and copies.
+        self._kept: dict[int, tuple[chainer.Link, list[tuple[str, tp.Any, tp.Any]]]] = {}
+
+    def keep(self, link: chainer.Link) -> None:
+        """Remembers the persistent values of a link and those below."""
+        if not self._keeps or id(link) in self._kept:
+            return
+        for x in link.links():
+            values = [(name, getattr(x, name)) for name in x._persistent]
+            kinds = chainer.get_array_types()
+            kept = [(name, v, v.copy() if isinstance(v, kinds) else None) for name, v in values]
+            self._kept.setdefault(id(x), (x, kept))
+
+    def deleted(self, link: chainer.Link | None) -> None:
+        for x, values in self._kept.values():
+            for name, value, copy in values:
+                if copy is not None:
+                    value[...] = copy
+                if value is not None:
+                    setattr(x, name, value)
 
     def forward_preprocess(self, args: tp.Any) -> None:
+        self.keep(args.link)
         self._links.append(args.link)
 
     def forward_postprocess(self, args: tp.Any) -> None:
@@ -243,8 +270,8 @@ class Recorder(chainer.FunctionHook):
             function = node.creator_node
             # What F.forget calls is written, which keeps no graph of it.
             if function is not None and not isinstance(function, Forget):
-                known = self._calls.get(id(function))
-                return Call(len(self._calls), function, ()) if known is None else known
+                # What ran before the export is a constant, such as the state of a recurrent link.
+                return self._calls.get(id(function))
         if array is None or memory_of(array) in borders:
             return None
         return self._makers.get(memory_of(array))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections.abc
-import contextlib
 import os
 import typing as tp
 
@@ -116,13 +115,14 @@ def export(
     opset = _opsets.check_opset_version(opset_version)
     _check(model, graph_name, external_converters, external_opset_imports)
     inputs = _values.Inputs(args, input_names, input_shapes)
-    links = LinkStack()
+    links = LinkStack(keeps_statistics=train)
+    if isinstance(model, chainer.Link):
+        links.keep(model)
     recorder = Recorder(links)
     with (
         chainer.using_config('train', train),
         chainer.using_config('enable_backprop', True),
         all_have_graphs(),
-        _statistics_stay(model if train else None),
         links,
         recorder,
     ):
@@ -144,26 +144,6 @@ def export(
     if not return_named_inout:
         return proto
     return proto, inputs.named, graph.outputs
-
-
-@contextlib.contextmanager
-def _statistics_stay(model: tp.Any) -> tp.Iterator[None]:
-    """Gives persistent values back, which training changes, such as the mean of a batch."""
-    kept = []
-    for link in model.links() if isinstance(model, chainer.Link) else ():
-        for name in link._persistent:
-            value = getattr(link, name)
-            is_array = isinstance(value, chainer.get_array_types())
-            kept.append((link, name, value, value.copy() if is_array else None))
-    try:
-        yield
-    finally:
-        for link, name, value, copy in kept:
-            if value is None:
-                continue
-            if copy is not None:
-                value[...] = copy
-            setattr(link, name, value)
 
 
 def _check(model: tp.Any, graph_name: tp.Any, converters: tp.Any, imports: tp.Any) -> None:

@@ -224,6 +224,33 @@ def test_nothing_is_left_behind():
     assert F.floor(chainer.Variable(X)).creator is None
 
 
+def test_statistics_of_links_that_a_function_calls_stay():
+    norm = L.BatchNormalization(4)
+    mean, count = norm.avg_mean.copy(), norm.N
+
+    def function(x):
+        with chainer.using_config('train', False):
+            y = norm(x)
+        return y + norm(x)
+
+    proto = onnx_chainer.export(function, X, train=True)
+    np.testing.assert_array_equal(norm.avg_mean, mean)
+    assert count == norm.N
+    with chainer.using_config('train', True):
+        expected = function(chainer.Variable(-X)).array
+    np.testing.assert_allclose(run(proto, [-X])[0], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_what_ran_before_is_a_constant():
+    link = L.LSTM(4, 3)
+    state = link(X)
+    proto = exported(lambda x: state * 2 + F.sum(x), X)
+    found = run(proto, [-X])[0]
+    np.testing.assert_allclose(found, (state * 2 + F.sum(-X).array).array, rtol=1e-4, atol=1e-5)
+    for _ in range(2):
+        exported(lambda x: link(x), X)
+
+
 def test_a_deep_model():
     def function(x):
         for _ in range(3000):

@@ -56,6 +56,10 @@ class CX_API Buffer {
         // Lost counts do no harm: they come from concurrent writes.
         version_.store(version() + 1, std::memory_order_relaxed);
     }
+    // Whether others may write to the memory, uncounted: it is theirs, or they were given its
+    // address.
+    bool MayChangeUnseen() const { return foreign_ || is_shared_.load(std::memory_order_relaxed); }
+    void MarkShared() { is_shared_.store(true, std::memory_order_relaxed); }
     // Ignores writes since that version: graphs may go on.
     void ForgetWrites(uint32_t version) { version_.store(version, std::memory_order_relaxed); }
 
@@ -94,6 +98,7 @@ class CX_API Buffer {
 
     bool foreign_;
     bool writable_;
+    std::atomic<bool> is_shared_{false};
     std::atomic<uint32_t> refs_{1};
     std::atomic<uint32_t> version_{0};
     Device* device_;

@@ -256,7 +256,6 @@ class Builder {
                 if (!name.empty()) Declare(scope, name, nodes[i].Describe());
             }
         }
-        std::vector<const NodeMessage*> kept;  // nodes of block.steps
         for (const size_t i : order) {
             for (const std::string& name : reads[i]) {
                 if (scope.Find(name) == kNoSlot) {
@@ -273,7 +272,6 @@ class Builder {
                 constant_.insert(step.outputs.begin(), step.outputs.end());
             }
             (is_folded ? plan_.folded : block.steps).push_back(std::move(step));
-            if (!is_folded) kept.push_back(&nodes[i]);
         }
         for (const std::string& name : outputs) {
             const int slot = scope.Find(name);
@@ -282,24 +280,7 @@ class Builder {
             }
             block.outputs.push_back(slot);
         }
-        FreeEarly(kept, scope, block);
-    }
-
-    // Lets each step free what no later one reads.
-    void FreeEarly(const std::vector<const NodeMessage*>& nodes, const Scope& scope,
-                   Block& block) const {
-        std::unordered_set<int> later(block.outputs.begin(), block.outputs.end());
-        for (size_t i = nodes.size(); i-- > 0;) {
-            Names names = ReadBy(*nodes[i]);
-            names.insert(nodes[i]->outputs.begin(), nodes[i]->outputs.end());
-            for (const std::string& name : names) {
-                const auto found = scope.slots.find(name);  // what is around belongs to others
-                if (name.empty() || found == scope.slots.end()) continue;
-                const int slot = found->second;
-                if (constant_.contains(slot) || constants_.contains(slot)) continue;
-                if (later.insert(slot).second) block.steps[i].freed.push_back(slot);
-            }
-        }
+        FreeEarly(constants_, &block);
     }
 
     Step BuildStep(const NodeMessage& node, const Scope& scope, const Names& read) {
@@ -330,6 +311,7 @@ class Builder {
         }
         step.opset = scope.opsets->at(node.domain);
         const Operator& op = *FindOperator(node.domain, node.op_type, step.opset);
+        step.op = &op;
         step.routine = op.routine;
         step.is_foldable = op.is_foldable;
         for (const AttributeMessage& a : node.attributes) {

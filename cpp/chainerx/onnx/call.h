@@ -16,6 +16,7 @@ class Call {
  public:
     Call(const Step& step, Frame& frame);
 
+    const Step& step() const { return step_; }
     int64_t opset() const { return step_.opset; }
     Frame& frame() const { return frame_; }
     // Whether nodes in training mode run in it.

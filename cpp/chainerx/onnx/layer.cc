@@ -7,6 +7,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/onnx/activation.h"
 #include "chainerx/onnx/axes.h"
+#include "chainerx/onnx/fuse.h"
 #include "chainerx/onnx/operator.h"
 #include "chainerx/onnx/windows.h"
 #include "chainerx/ops/conv/conv.h"
@@ -64,12 +65,16 @@ void CheckKernelShape(const Call& call, const Array& w, const Shape& size) {
     }
 }
 
+Windows WindowsOf(const Call& call, const Array& x, const Array& w) {
+    const Shape size = SpatialOf(w.shape());
+    CheckKernelShape(call, w, size);
+    return ReadWindows(call, x.shape(), size);
+}
+
 Array Conv(const Call& call) {
     const Array x = call.X(0);
     const Array w = call.X(1);
-    const Shape size = SpatialOf(w.shape());
-    CheckKernelShape(call, w, size);
-    const Windows windows = ReadWindows(call, x.shape(), size);
+    const Windows windows = WindowsOf(call, x, w);
     return Conv(x, w, call.Maybe(2), PerAxis{windows.stride},
                 AxisPads{windows.before, windows.after}, false, PerAxis{windows.dilation},
                 call.Int("group", 1));
@@ -148,6 +153,17 @@ constexpr Operator kOperators[] = {
 };
 
 }  // namespace
+
+Values RunConvLayer(const Call& call) {
+    const Array x = call.X(0);
+    const Array w = call.X(1);
+    const Windows windows = WindowsOf(call, x, w);
+    const Prepared& prepared = *call.step().prepared;
+    const internal::ConvEnd end{call.Maybe(3), prepared.limits, prepared.kept};
+    return {internal::ConvLayer(x, w, call.Maybe(2), end, PerAxis{windows.stride},
+                                AxisPads{windows.before, windows.after}, PerAxis{windows.dilation},
+                                call.Int("group", 1))};
+}
 
 std::span<const Operator> LayerOperators() { return kOperators; }
 

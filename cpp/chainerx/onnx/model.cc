@@ -1,14 +1,19 @@
 #include "chainerx/onnx/model.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 
+#include "chainerx/autograd/record.h"
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/kernel_error.h"
 #include "chainerx/onnx/build.h"
 #include "chainerx/onnx/call.h"
 #include "chainerx/onnx/dtypes.h"
 #include "chainerx/onnx/file_bytes.h"
+#include "chainerx/onnx/fuse.h"
 #include "chainerx/onnx/messages.h"
 #include "chainerx/onnx/select.h"
 #include "chainerx/ops/shape/creation.h"
@@ -130,34 +135,23 @@ class Model::Impl {
             throw DimensionError{"onnx: the model has ", inputs_.size(), " inputs, but was given ",
                                  inputs.size()};
         }
+        if (MayFuse(inputs, options)) {
+            try {
+                const std::shared_ptr<const FusedPlan> fused = Fused();
+                Values outputs = Run(inputs, options, fused->block(), fused->NewFrame(*device_));
+                for (Value& v : outputs) {
+                    if (!v.array.is_null() && fused->Owns(v.array)) v.array = Copy(v.array);
+                }
+                return outputs;
+            } catch (const KernelCheckError&) {
+                throw;
+            } catch (const ChainerxError&) {
+                // The run below names the node.
+            }
+        }
         Frame frame = NewFrame();
-        frame.trains = options.trains;
-        if (options.draw_key) frame.draw_key = &options.draw_key;
         SetParameters(options.parameters, frame);
-        for (size_t i = 0; i < inputs_.size(); ++i) {
-            if (i >= inputs.size() || inputs[i].is_none()) {
-                // An optional value of ONNX may be empty.
-                if (!inputs_[i].is_required || !inputs_[i].dtype.has_value()) continue;
-                throw ValueError{"onnx: input \"", inputs_[i].name, "\" is missing, expected ",
-                                 inputs_[i].ToString()};
-            }
-            CheckInput(inputs_[i], inputs[i], *device_);
-            frame.slots[static_cast<size_t>(plan_.block.inputs[i])] = inputs[i];
-        }
-        RunSteps(plan_.block, frame, options.times);
-        if (options.statistics != nullptr) *options.statistics = StatisticsOf(frame);
-        Values outputs;
-        for (const int slot : plan_.block.outputs) {
-            outputs.push_back(frame.slots[static_cast<size_t>(slot)]);
-            Array& y = outputs.back().array;
-            if (y.is_null()) continue;
-            if (&y.device() != device_) {
-                y = y.ToDevice(*device_);
-            } else if (IsOwned(y, options.parameters)) {
-                y = Copy(y);  // writing to a result must not change the model
-            }
-        }
-        return outputs;
+        return Run(inputs, options, plan_.block, std::move(frame));
     }
 
     std::vector<std::pair<std::string, Array>> parameters() const {
@@ -187,6 +181,36 @@ class Model::Impl {
     }
 
  private:
+    Values Run(const Values& inputs, const RunOptions& options, const Block& block,
+               Frame frame) const {
+        frame.trains = options.trains;
+        if (options.draw_key) frame.draw_key = &options.draw_key;
+        for (size_t i = 0; i < inputs_.size(); ++i) {
+            if (i >= inputs.size() || inputs[i].is_none()) {
+                // An optional value of ONNX may be empty.
+                if (!inputs_[i].is_required || !inputs_[i].dtype.has_value()) continue;
+                throw ValueError{"onnx: input \"", inputs_[i].name, "\" is missing, expected ",
+                                 inputs_[i].ToString()};
+            }
+            CheckInput(inputs_[i], inputs[i], *device_);
+            frame.slots[static_cast<size_t>(plan_.block.inputs[i])] = inputs[i];
+        }
+        RunSteps(block, frame, options.times);
+        if (options.statistics != nullptr) *options.statistics = StatisticsOf(frame);
+        Values outputs;
+        for (const int slot : block.outputs) {
+            outputs.push_back(frame.slots[static_cast<size_t>(slot)]);
+            Array& y = outputs.back().array;
+            if (y.is_null()) continue;
+            if (&y.device() != device_) {
+                y = y.ToDevice(*device_);
+            } else if (IsOwned(y, options.parameters)) {
+                y = Copy(y);  // writing to a result must not change the model
+            }
+        }
+        return outputs;
+    }
+
     void CheckParameter(const Constant& c, const Array& value) const {
         if (value.dtype() != c.dtype) {
             throw DtypeError{"onnx: parameter \"", c.name, "\" has dtype ", c.dtype, ", got ",
@@ -253,6 +277,33 @@ class Model::Impl {
         return frame;
     }
 
+    // Parameters of the caller may be others in each run; times are those of single nodes; and a
+    // step that is captured is run again with parameters as they are then.
+    bool MayFuse(const Values& inputs, const RunOptions& options) const {
+        if (!options.parameters.empty() || options.times != nullptr) return false;
+        if (internal::CurrentCapture() != nullptr) return false;
+        const auto needs_graph = [](const Value& v) {
+            return v.sequence != nullptr ||
+                   (!v.array.is_null() && internal::IsBackpropRequiredAny(v.array));
+        };
+        return std::none_of(inputs.begin(), inputs.end(), needs_graph) &&
+               std::none_of(plan_.constants.begin(), plan_.constants.end(), [&](const Constant& c) {
+                   return needs_graph(c.value) || (c.is_parameter && c.value.is_none());
+               });
+    }
+
+    // The plan for the parameters as they are. Of threads that come at once, the last one's stays.
+    std::shared_ptr<const FusedPlan> Fused() {
+        {
+            const std::lock_guard lock{mutex_};
+            if (fused_ != nullptr && fused_->IsFor(plan_, *device_)) return fused_;
+        }
+        std::shared_ptr<const FusedPlan> made = std::make_shared<FusedPlan>(plan_, *device_);
+        const std::lock_guard lock{mutex_};
+        fused_.swap(made);  // the old one is freed behind the lock
+        return fused_;
+    }
+
     // At the first run, computes what is the same in all. An error is that of the node, each time.
     // No lock is held meanwhile: a step may release Python's and wait for it, and its holder for
     // ours. Threads that come at once compute the same; the results of the first one stay. Returns
@@ -304,7 +355,8 @@ class Model::Impl {
     Plan plan_;
     std::vector<ValueInfo> inputs_;
     std::vector<ValueInfo> outputs_;
-    mutable std::mutex mutex_;  // of Fold
+    std::shared_ptr<const FusedPlan> fused_;  // null before the first run
+    mutable std::mutex mutex_;                // of Fold and Fused
 };
 
 Model Model::Load(const std::string& path, Device& device,

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,8 @@ namespace chainerx::onnx {
 
 class Call;
 struct Block;
+struct Operator;
+struct Prepared;
 
 // Computes the outputs of a step.
 using Routine = Values (*)(const Call& call);
@@ -43,10 +46,12 @@ struct Step {
     int64_t opset{0};
     Routine routine{nullptr};
     std::vector<Attribute> attributes;
-    std::vector<int> inputs;   // kNoSlot for a missing one
-    std::vector<int> outputs;  // kNoSlot for one that nobody reads
-    std::vector<int> freed;    // slots of the same graph that no later step reads
-    bool is_foldable{false};   // gives the same result each time
+    std::vector<int> inputs;                   // kNoSlot for a missing one
+    std::vector<int> outputs;                  // kNoSlot for one that nobody reads
+    std::vector<int> freed;                    // slots of the same graph that no later step reads
+    bool is_foldable{false};                   // gives the same result each time
+    const Operator* op{nullptr};               // null for a function of the model
+    std::shared_ptr<const Prepared> prepared;  // null except in a FusedPlan
 };
 
 struct Block {
@@ -66,6 +71,11 @@ struct Frame {
     const std::function<uint64_t()>* draw_key{nullptr};
     std::optional<uint64_t> key{};  // of the latest draw
 };
+
+// The slots that a step reads, those of graphs within it included.
+std::vector<int> ReadBy(const Step& step);
+// Lets each step free the values of the block that no later one reads; those of `kept` stay.
+void FreeEarly(const std::unordered_set<int>& kept, Block* block);
 
 // Runs a graph within a graph, and returns its outputs. DimensionError for another number of
 // inputs.

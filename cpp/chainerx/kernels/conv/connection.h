@@ -1,6 +1,7 @@
 #pragma once
 
 #include "chainerx/kernels/conv/conv_geometry.h"
+#include "chainerx/kernels/conv/conv_layer.h"
 
 #define CX_KERNEL_FAMILY connection
 #define CX_KERNEL_FAMILY_NUMBER 10

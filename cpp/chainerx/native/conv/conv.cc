@@ -2,10 +2,12 @@
 // from arrays.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "chainerx/kernels/elementwise/arithmetic.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/conv/conv_algorithms.h"
 #include "chainerx/native/conv/conv_input.h"
@@ -30,21 +32,40 @@ void FillWithBias(const Array& b, const Array& y) {
     CallOn<kernels::AsType>(y.device(), MakeView(b, y.shape(), strides, b.raw_data()), y);
 }
 
+void FinishLayer(const LayerOperands& layer, const Array& y) {
+    Device& device = y.device();
+    if (y.GetTotalSize() == 0) return;
+    if (layer.addend != nullptr) {
+        CallOn<kernels::Add>(device, Operand{y}, Operand{*layer.addend}, y);
+    }
+    const auto [low, high] = layer.limits;
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    if (low != -kNone) CallOn<kernels::Maximum>(device, Operand{y}, Operand{Scalar{low}}, y);
+    if (high != kNone) CallOn<kernels::Minimum>(device, Operand{y}, Operand{Scalar{high}}, y);
+}
+
 namespace {
 
 template <typename T>
 void RunConv(const Array& x, const Array& w0, const Array& b0, const ConvGeometry& geometry,
-             Dtype dtype, const Array& y, std::optional<WeightOperand> weights_as) {
+             const LayerOperands& layer, Dtype dtype, const Array& y,
+             std::optional<WeightOperand> weights_as) {
     const Array w = AsContiguousOf(w0, dtype);
     const Array b = AsContiguousOf(b0, dtype);
     ConvOperands<T> conv = MakeConv<T>(w, b, geometry.groups, y.strides(), y.GetItemSize(), true);
     conv.w_side = weights_as;
+    conv.has_end = !layer.is_none();
+    conv.limits = layer.limits;
+    conv.kept = layer.kept;
     const Array seen = SetAxes(x, geometry, y, &conv);
     ConvInput input{seen, dtype, conv.axes[conv.ndim - 1].step};
     InGroups(input, dtype, y, [&](int64_t begin, int64_t end, const Array& out) {
         ConvOperands<T> part = conv;
         part.batch = end - begin;
         part.y = reinterpret_cast<T*>(out.raw_data());
+        if (layer.addend != nullptr) {
+            part.addend = reinterpret_cast<const T*>(Images(*layer.addend, begin, end).raw_data());
+        }
         input.Give(begin, end, &part);
         MergeAxes(&part);
         RunImplicitGemm(part);
@@ -162,16 +183,16 @@ void RunConvInputGrad(const Array& gy, const Array& w0, const Array& b0,
 }  // namespace
 
 void ConvImplicitGemm(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
-                      const Array& y) {
+                      const LayerOperands& layer, const Array& y) {
     VisitConvDtype(y.dtype(), [&]<typename T>(T, Dtype dtype) {
-        RunConv<T>(x, w, b, geometry, dtype, y, std::nullopt);
+        RunConv<T>(x, w, b, geometry, layer, dtype, y, std::nullopt);
     });
 }
 
 void ConvPixelsAsM(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
-                   const Array& y) {
+                   const LayerOperands& layer, const Array& y) {
     VisitConvDtype(y.dtype(), [&]<typename T>(T, Dtype dtype) {
-        RunConv<T>(x, w, b, geometry, dtype, y, WeightOperand::kB);
+        RunConv<T>(x, w, b, geometry, layer, dtype, y, WeightOperand::kB);
     });
 }
 

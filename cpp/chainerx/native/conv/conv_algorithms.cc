@@ -21,7 +21,7 @@ struct ConvAlgorithm {
     // since the bits of the result depend on it.
     bool (*prefers)(const ConvProblem& p);
     ConvFn* forward;
-    ConvFn* input_grad;
+    ConvInputGradFn* input_grad;
     ConvWeightGradFn* weight_grad;
 };
 
@@ -117,18 +117,31 @@ const ConvAlgorithm& Choose(const ConvProblem& p, auto* ConvAlgorithm::* pass,
     return *row;
 }
 
-void Conv(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
-          const Array& y) {
+void RunForward(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
+                const LayerOperands& layer, const Array& y) {
     if (w.GetTotalSize() == 0 || y.GetTotalSize() == 0) {
         FillWithBias(b, y);
+        FinishLayer(layer, y);
         return;
     }
     const ConvProblem p{x.shape(), w.shape(), y.shape(), geometry, y.dtype()};
     const ConvAlgorithm& row = Choose(p, &ConvAlgorithm::forward, "forward pass");
     internal::NoteAlgorithm(row.name);
-    row.forward(x, w, b, geometry, y);
+    row.forward(x, w, b, geometry, layer, y);
+}
+
+void Conv(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
+          const Array& y) {
+    RunForward(x, w, b, geometry, {}, y);
 }
 CX_NATIVE_KERNEL(Conv)
+
+void ConvLayer(const Array& x, const Array& w, const Array& b, const Array& z, const Array& kept,
+               const ConvGeometry& geometry, const ConvLimits& limits, const Array& y) {
+    const bool has_addend = z.shape().size() == y.ndim();
+    RunForward(x, w, b, geometry, {has_addend ? &z : nullptr, limits, KeptWeights::In(kept)}, y);
+}
+CX_NATIVE_KERNEL(ConvLayer)
 
 void ConvInputGrad(const Array& gy, const Array& w, const Array& b, const ConvGeometry& geometry,
                    const Array& gx) {

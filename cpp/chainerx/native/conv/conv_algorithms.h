@@ -3,6 +3,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/kernels/conv/conv_geometry.h"
+#include "chainerx/kernels/conv/conv_layer.h"
 
 namespace chainerx::native {
 
@@ -16,10 +17,21 @@ struct ConvProblem {
     Dtype dtype;
 };
 
+// What a layer has beyond operands, see the kernel ConvLayer; of float32 unless it has none.
+struct LayerOperands {
+    const Array* addend{nullptr};  // contiguous, of y's shape
+    ConvLimits limits{};
+    const KeptWeights* kept{nullptr};
+
+    bool is_none() const { return addend == nullptr && limits.is_none(); }
+};
+
 // Computes y = conv(x, w) + b, or the input gradient gx of gy, plus b. `b` may be empty. Nothing
 // else is.
 using ConvFn = void(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
-                    const Array& y);
+                    const LayerOperands& layer, const Array& y);
+using ConvInputGradFn = void(const Array& gy, const Array& w, const Array& b,
+                             const ConvGeometry& geometry, const Array& gx);
 using ConvWeightGradFn = void(const Array& x, const Array& gy, const ConvGeometry& geometry,
                               const Array& gw);
 
@@ -27,25 +39,28 @@ using ConvWeightGradFn = void(const Array& x, const Array& gy, const ConvGeometr
 // packed. It computes everything. Of each product it decides which operand pixels are: few pixels
 // serve better as its rows (M).
 ConvFn ConvImplicitGemm;
-ConvFn InputGradImplicitGemm;
+ConvInputGradFn InputGradImplicitGemm;
 ConvWeightGradFn WeightGradImplicitGemm;
 
 // The same with pixels as M throughout.
 ConvFn ConvPixelsAsM;
-ConvFn InputGradPixelsAsM;
+ConvInputGradFn InputGradPixelsAsM;
 
 // Sums of shifted rows, without a product.
 ConvFn ConvDirect;
-ConvFn InputGradDirect;
+ConvInputGradFn InputGradDirect;
 ConvWeightGradFn WeightGradDirect;
 
 // Implicit GEMM in the layout CHWN, whose blocks skip taps that see only padding.
 ConvFn ConvChwn;
-ConvFn InputGradChwn;
+ConvInputGradFn InputGradChwn;
 ConvWeightGradFn WeightGradChwn;
 
 // One product, whose result is then added to gx element by element.
-ConvFn InputGradCol2Im;
+ConvInputGradFn InputGradCol2Im;
+
+// Adds the addend to y, and clips it: for algorithms that can't do so while they compute.
+void FinishLayer(const LayerOperands& layer, const Array& y);
 
 // Sets each channel of y to the element of b, or to 0 if b is empty.
 void FillWithBias(const Array& b, const Array& y);

@@ -44,9 +44,9 @@ ConvGeometry AppendAxis(const ConvGeometry& geometry, int ndim) {
     return wide;
 }
 
-// Calls run(x, w, b, geometry, y) for a few images at a time.
-void RunAsChwn(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
-               const Array& y, ConvFn* run) {
+// Calls run(x, w, geometry, y) for a few images at a time.
+void RunAsChwn(const Array& x, const Array& w, const ConvGeometry& geometry, const Array& y,
+               const auto& run) {
     const Dtype dtype = ConvDtypeOf(y.dtype());
     const Array wide_w = AppendAxis(w);
     const ConvGeometry wide = AppendAxis(geometry, x.ndim() - 2);
@@ -58,7 +58,7 @@ void RunAsChwn(const Array& x, const Array& w, const Array& b, const ConvGeometr
         const int64_t end = std::min(n, begin + group);
         const Array out = AsChwn(y, begin, end);
         const Array computed = EmptyConflictFree(out.shape(), dtype, y.device());
-        run(AsChwn(x, begin, end), wide_w, b, wide, computed);
+        run(AsChwn(x, begin, end), wide_w, wide, computed);
         CallOn<kernels::AsType>(y.device(), computed, out);
     }
     internal::NoteAlgorithm("chwn");  // whatever the product noted
@@ -67,13 +67,23 @@ void RunAsChwn(const Array& x, const Array& w, const Array& b, const ConvGeometr
 }  // namespace
 
 void ConvChwn(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
-              const Array& y) {
-    RunAsChwn(x, w, b, geometry, y, ConvImplicitGemm);
+              const LayerOperands& layer, const Array& y) {
+    // The addend has another layout than what is computed.
+    LayerOperands within{nullptr, {}, layer.kept};
+    if (layer.addend == nullptr) within.limits = layer.limits;
+    RunAsChwn(x, w, geometry, y,
+              [&](const Array& xs, const Array& ws, const ConvGeometry& wide, const Array& ys) {
+                  ConvImplicitGemm(xs, ws, b, wide, within, ys);
+              });
+    if (layer.addend != nullptr) FinishLayer(layer, y);
 }
 
 void InputGradChwn(const Array& gy, const Array& w, const Array& b, const ConvGeometry& geometry,
                    const Array& gx) {
-    RunAsChwn(gy, w, b, geometry, gx, InputGradImplicitGemm);
+    RunAsChwn(gy, w, geometry, gx,
+              [&](const Array& xs, const Array& ws, const ConvGeometry& wide, const Array& ys) {
+                  InputGradImplicitGemm(xs, ws, b, wide, ys);
+              });
 }
 
 void WeightGradChwn(const Array& x, const Array& gy, const ConvGeometry& geometry,

@@ -19,8 +19,15 @@ void PlainCopy(DepthwiseRows<const T> x, DepthwiseRows<T> y, int64_t n_rows, int
     for (int64_t r = 0; r < n_rows; ++r) std::copy_n(x.data + r * x.step, n, y.data + r * y.step);
 }
 template <typename T>
+void PlainSplit(const T* x, int64_t n, T* first, T* second) {
+    for (int64_t i = 0; i < n; ++i) {
+        first[i] = x[2 * i];
+        second[i] = x[2 * i + 1];
+    }
+}
+template <typename T>
 void PlainSum(DepthwiseRows<const T> x, const int64_t* offsets, const T* w, int64_t n_taps, T bias,
-              DepthwiseRows<T> y, int64_t n_rows, int64_t n) {
+              const T*, DepthwiseRows<T> y, int64_t n_rows, int64_t n) {
     for (int64_t r = 0; r < n_rows; ++r) {
         T* to = y.data + r * y.step;
         std::fill_n(to, n, bias);
@@ -41,7 +48,8 @@ void PlainProducts(DepthwiseRows<const T> x, const int64_t* offsets, int64_t n_t
     }
 }
 template <typename T>
-constexpr DepthwiseLoops<T> kPlainLoops{&PlainCopy<T>, &PlainSum<T>, &PlainProducts<T>, 1};
+constexpr DepthwiseLoops<T> kPlainLoops{&PlainCopy<T>, &PlainSplit<T>, &PlainSum<T>,
+                                        &PlainProducts<T>, 1};
 
 template <typename T>
 const DepthwiseLoops<T>& LoopsOf() {
@@ -148,12 +156,7 @@ class PaddedPlane {
         const int64_t n = std::max<int64_t>(end - i, 0) / step;
         const T* x0 = x + i;
         if (step == 2) {
-            T* even = plane + first;
-            T* odd = even + phase_;
-            for (int64_t k = 0; k < n; ++k) {
-                even[k] = x0[2 * k];
-                odd[k] = x0[2 * k + 1];
-            }
+            LoopsOf<T>().split(x0, n, plane + first, plane + first + phase_);
         } else {
             for (int64_t phase = 0; phase < step; ++phase) {
                 T* to = plane + phase * phase_ + first;
@@ -252,13 +255,22 @@ void RunDirectConv(const ConvOperands<T>& conv) {
     const Rows<T> rows{conv, padded};
     const ConvAxis& last = conv.axes[conv.ndim - 1];
     const int64_t n_all = conv.ins * n_taps;
+    T limits[2] = {};  // of floats only
+    if (conv.has_end) {
+        limits[0] = static_cast<T>(conv.limits.low);
+        limits[1] = static_cast<T>(conv.limits.high);
+    }
     const double work =
         static_cast<double>(positions) * static_cast<double>(conv.outs * (n_all + 4));
     ForItems(n_planes, work / 4, [&](int64_t begin, int64_t end) {
-        const Scratch<T> planes{conv.ins * padded.size()};
+        // Several at a time: a loop would wait for what was just stored.
+        constexpr int64_t kMaxTogether = 1 << 13;  // elements
+        const int64_t item_size = conv.ins * padded.size();
+        const int64_t n_together = std::clamp<int64_t>(kMaxTogether / item_size, 1, end - begin);
+        const Scratch<T> planes{n_together * item_size};
         const Scratch<int64_t> offsets{n_all};
         const Scratch<T> w{n_all};
-        std::fill_n(planes.data(), conv.ins * padded.size(), T{0});
+        std::fill_n(planes.data(), n_together * item_size, T{0});
         bool adjacent = true;  // taps and channels are contiguous
         for (int64_t c = 0; c < conv.ins; ++c) {
             ForTaps(conv, [&](int64_t t, const int64_t* tap, int64_t at) {
@@ -266,14 +278,22 @@ void RunDirectConv(const ConvOperands<T>& conv) {
                 adjacent = adjacent && c * conv.w_in + at == c * n_taps + t;
             });
         }
+        const auto copy = [&](int64_t first, int64_t last) {
+            internal::CheckInterrupt();
+            for (int64_t i = first; i < last; ++i) {
+                const T* x = conv.x + i / conv.groups * conv.x_image +
+                             i % conv.groups * conv.ins * conv.x_channel;
+                T* to = planes.data() + (i - first) * item_size;
+                for (int64_t c = 0; c < conv.ins; ++c) {
+                    padded.Copy(x + c * conv.x_channel, to + c * padded.size());
+                }
+            }
+        };
         for (int64_t i = begin; i < end; ++i) {
             const int64_t image = i / conv.groups;
             const int64_t group = i % conv.groups;
-            internal::CheckInterrupt();
-            for (int64_t c = 0; c < conv.ins; ++c) {
-                padded.Copy(conv.x + image * conv.x_image + (group * conv.ins + c) * conv.x_channel,
-                            planes.data() + c * padded.size());
-            }
+            if ((i - begin) % n_together == 0) copy(i, std::min(end, i + n_together));
+            const T* const held = planes.data() + (i - begin) % n_together * item_size;
             for (int64_t o = 0; o < conv.outs; ++o) {
                 const int64_t channel = group * conv.outs + o;
                 const T* factors = conv.w + group * conv.w_group + o * conv.w_out;
@@ -292,13 +312,14 @@ void RunDirectConv(const ConvOperands<T>& conv) {
                     constexpr int64_t kColumns = 64;
                     const auto n = static_cast<double>(n_all);
                     InSlices(rows.n, kRows, n * kColumns, [&](int64_t r, int64_t r_end) {
-                        const T* from = planes.data() + x_at + r * rows.x_step;
+                        const T* from = held + x_at + r * rows.x_step;
                         T* to = y + y_at + r * rows.y_step;
                         const int64_t n_rows = r_end - r;
                         InSlices(last.out, kColumns, n * static_cast<double>(n_rows),
                                  [&](int64_t i, int64_t end) {
                                      loops.sum({from + i, rows.x_step}, offsets.data(), factors,
-                                               n_all, bias, {to + i, rows.y_step}, n_rows, end - i);
+                                               n_all, bias, conv.has_end ? limits : nullptr,
+                                               {to + i, rows.y_step}, n_rows, end - i);
                                  });
                     });
                 });

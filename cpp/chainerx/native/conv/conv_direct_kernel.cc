@@ -29,12 +29,15 @@ void RunForImages(const ConvOperands<T>& conv, const Array& x, Dtype dtype, bool
 
 template <typename T>
 void RunForward(const Array& x, const Array& w0, const Array& b0, const ConvGeometry& geometry,
-                Dtype dtype, const Array& y) {
+                const LayerOperands& layer, Dtype dtype, const Array& y) {
     const Array w = AsContiguousOf(w0, dtype);
     const Array b = AsContiguousOf(b0, dtype);
     ConvOperands<T> conv = MakeConv<T>(w, b, geometry.groups, y.strides(), y.GetItemSize(), true);
+    conv.has_end = layer.addend == nullptr && !layer.limits.is_none();
+    conv.limits = layer.limits;
     const Array seen = SetAxes(x, geometry, y, &conv);
     RunForImages(conv, seen, dtype, true, y);
+    if (layer.addend != nullptr) FinishLayer(layer, y);
 }
 
 template <typename T>
@@ -84,9 +87,10 @@ void RunWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry
 }  // namespace
 
 void ConvDirect(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
-                const Array& y) {
-    VisitConvDtype(y.dtype(),
-                   [&]<typename T>(T, Dtype dtype) { RunForward<T>(x, w, b, geometry, dtype, y); });
+                const LayerOperands& layer, const Array& y) {
+    VisitConvDtype(y.dtype(), [&]<typename T>(T, Dtype dtype) {
+        RunForward<T>(x, w, b, geometry, layer, dtype, y);
+    });
 }
 
 void InputGradDirect(const Array& gy, const Array& w, const Array& b, const ConvGeometry& geometry,

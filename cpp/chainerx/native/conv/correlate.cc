@@ -65,10 +65,12 @@ struct Sliding {
         constexpr int64_t kRows = 4;
         const T* from = x + begin - before;
         const int64_t step = (end - begin) / kRows / loops.width * loops.width;
-        if (step != 0) loops.sum({from, step}, steps, w, m, T(0), {y + begin, step}, kRows, step);
+        if (step != 0)
+            loops.sum({from, step}, steps, w, m, T(0), nullptr, {y + begin, step}, kRows, step);
         const int64_t rest = begin + kRows * step;
         if (rest != end) {
-            loops.sum({x + rest - before, 0}, steps, w, m, T(0), {y + rest, 0}, 1, end - rest);
+            loops.sum({x + rest - before, 0}, steps, w, m, T(0), nullptr, {y + rest, 0}, 1,
+                      end - rest);
         }
     }
 };

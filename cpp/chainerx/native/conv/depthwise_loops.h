@@ -19,10 +19,12 @@ template <typename T>
 struct DepthwiseLoops {
     // Copies rows of n elements.
     void (*copy)(DepthwiseRows<const T> x, DepthwiseRows<T> y, int64_t n_rows, int64_t n);
-    // y[r, i] = bias + the sum of w[t] * x[r, offsets[t] + i] over the taps t. It reads whole
-    // vectors of x.
+    // Separates n pairs.
+    void (*split)(const T* x, int64_t n, T* first, T* second);
+    // y[r, i] = bias + the sum of w[t] * x[r, offsets[t] + i] over the taps t, clipped if there
+    // are limits, a low and a high one. It reads whole vectors of x.
     void (*sum)(DepthwiseRows<const T> x, const int64_t* offsets, const T* w, int64_t n_taps,
-                T bias, DepthwiseRows<T> y, int64_t n_rows, int64_t n);
+                T bias, const T* limits, DepthwiseRows<T> y, int64_t n_rows, int64_t n);
     // sums[t * width + i % width] += y[r, i] * x[r, offsets[t] + i], in the order of r and i.
     void (*products)(DepthwiseRows<const T> x, const int64_t* offsets, int64_t n_taps,
                      DepthwiseRows<const T> y, int64_t n_rows, int64_t n, T* sums);

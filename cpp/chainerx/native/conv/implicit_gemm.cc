@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "chainerx/kernels/algorithm.h"
 #include "chainerx/native/conv/im2col.h"
@@ -20,13 +21,30 @@ constexpr int64_t kBlockColumns = 256;
 // Scatters a computed tile to the segments of its columns.
 template <typename T>
 void Scatter(const T* tile, int64_t columns, int64_t rows, const Segment* segments,
-             int64_t n_segments, int64_t y_step, int64_t y_channel, bool accumulate, T* y) {
+             int64_t n_segments, int64_t y_step, int64_t y_channel, bool accumulate,
+             const TileEnd<T>* end, T* y) {
     for (int64_t s = 0; s < n_segments; ++s) {
         const Segment& segment = segments[s];
+        if constexpr (std::is_same_v<T, float>) {
+            if (end != nullptr && y_step == 1) {
+                TileEnd<T> of_segment = *end;
+                of_segment.accumulate = accumulate;
+                if (end->addend != nullptr) of_segment.addend += segment.y;
+                gemm_loops().finish_rows(tile + segment.column, columns, rows, segment.length,
+                                         of_segment, y + segment.y, y_channel);
+                continue;
+            }
+        }
         for (int64_t i = 0; i < rows; ++i) {
             const T* from = tile + i * columns + segment.column;
-            T* to = y + i * y_channel + segment.y;
-            if (accumulate) {
+            const int64_t at = i * y_channel + segment.y;
+            T* to = y + at;
+            if (end != nullptr) {
+                for (int64_t j = 0; j < segment.length; ++j) {
+                    const T sum = accumulate ? to[j * y_step] + from[j] : from[j];
+                    to[j * y_step] = Ended(sum, at + j * y_step, *end);
+                }
+            } else if (accumulate) {
                 for (int64_t j = 0; j < segment.length; ++j) to[j * y_step] += from[j];
             } else {
                 for (int64_t j = 0; j < segment.length; ++j) to[j * y_step] = from[j];
@@ -58,6 +76,7 @@ void RunBlock(const ConvOperands<T>& conv, const Im2col<T>& im2col, const Packed
         const DepthCut cut = weights.depth(d);
         internal::CheckInterrupt();
         const ChannelView<T> seen = near.Give(group, cut.channels);
+        const bool ends = conv.has_end && d == weights.n_depths() - 1;
         for (int64_t b = 0; b < n_blocks; ++b) {
             PositionPanel<T>& place = places.data()[b];
             place.n_tile_runs =
@@ -72,7 +91,7 @@ void RunBlock(const ConvOperands<T>& conv, const Im2col<T>& im2col, const Packed
             T* y = conv.y + row * conv.y_channel;
             for (int64_t b = 0; b < n_blocks; ++b) {
                 const PositionPanel<T>& place = places.data()[b];
-                if (place.n_tile_runs == 0 && d != 0) continue;
+                if (place.n_tile_runs == 0 && d != 0 && !ends) continue;
                 const int64_t n =
                     std::min<int64_t>(loops.columns, columns.size() - b * loops.columns);
                 const bool is_direct = place.n_segments == 1 && y_step == 1;
@@ -88,11 +107,21 @@ void RunBlock(const ConvOperands<T>& conv, const Im2col<T>& im2col, const Packed
                     of_place->next_row = after.b_step;
                     of_place->n_next = after.k;
                 }
-                loops.tile(a, of_place, place.n_tile_runs, to, ld, rows.size(), n,
-                           is_direct && d != 0, bias);
+                const bool accumulate = is_direct && d != 0;
+                if constexpr (std::is_same_v<T, float>) {
+                    if (ends && is_direct) {
+                        const TileEnd<T> end = conv.EndAt(to - conv.y, accumulate, bias);
+                        gemm_loops().tile_with_end(a, of_place, place.n_tile_runs, to, ld,
+                                                   rows.size(), n, end);
+                        continue;
+                    }
+                }
+                loops.tile(a, of_place, place.n_tile_runs, to, ld, rows.size(), n, accumulate,
+                           bias);
                 if (!is_direct) {
+                    const TileEnd<T> end = conv.EndAt(y - conv.y, false, nullptr);
                     Scatter(tile, loops.columns, rows.size(), place.segments, place.n_segments,
-                            y_step, conv.y_channel, d != 0, y);
+                            y_step, conv.y_channel, d != 0, ends ? &end : nullptr, y);
                 }
             }
         }

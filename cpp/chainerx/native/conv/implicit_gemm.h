@@ -5,8 +5,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include "chainerx/kernels/conv/conv_geometry.h"
+#include "chainerx/kernels/conv/conv_layer.h"
+#include "chainerx/native/gemm/gemm_loops.h"
 
 namespace chainerx::native {
 
@@ -60,6 +63,22 @@ struct ConvOperands {
     T* y;
     int64_t y_image;
     int64_t y_channel;
+
+    // Of layers, only for float: what is added, in the layout of y, and limits.
+    bool has_end{false};
+    const T* addend{nullptr};
+    ConvLimits limits{};
+    const KeptWeights* kept{nullptr};  // null if weights may change
+
+    // The end of the tile whose first element is y[at].
+    TileEnd<T> EndAt(int64_t at, bool accumulate, const T* row_bias) const {
+        TileEnd<T> end{accumulate, row_bias, addend == nullptr ? nullptr : addend + at, {}, {}};
+        if constexpr (std::is_floating_point_v<T>) {
+            end.low = static_cast<T>(limits.low);
+            end.high = static_cast<T>(limits.high);
+        }
+        return end;
+    }
 
     int64_t CountTaps() const {
         int64_t n = 1;

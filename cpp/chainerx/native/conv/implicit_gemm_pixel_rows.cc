@@ -1,6 +1,8 @@
 // Implicit GEMM with output pixels as M: convolutions with few positions, which become the rows of
 // the product; output channels are its columns.
 #include <cstdint>
+#include <optional>
+#include <type_traits>
 
 #include "chainerx/native/conv/im2col.h"
 #include "chainerx/native/conv/packed_weights.h"
@@ -14,13 +16,31 @@ namespace {
 // Writes sums of positions (`ld` apart) and columns to y.
 template <typename T>
 void WriteTransposed(const T* sums, int64_t ld, int64_t n_columns, const PositionPanel<T>& place,
-                     int64_t y_step, int64_t y_channel, const T* bias, T* y) {
+                     int64_t y_step, int64_t y_channel, const T* bias, const TileEnd<T>& end,
+                     T* y) {
     for (int64_t s = 0; s < place.n_segments; ++s) {
         const Segment& segment = place.segments[s];
         const T* from = sums + segment.column * ld;
+        if constexpr (std::is_same_v<T, float>) {
+            if (y_step == 1 && segment.length <= GemmLoopsOf<T>().columns) {
+                TileEnd<T> of_segment = end;
+                of_segment.bias = bias;
+                if (end.addend != nullptr) of_segment.addend += segment.y;
+                gemm_loops().finish_columns(from, ld, n_columns, segment.length, of_segment,
+                                            y + segment.y, y_channel);
+                continue;
+            }
+        }
         for (int64_t o = 0; o < n_columns; ++o) {
             T* to = y + o * y_channel + segment.y;
             const T add = bias != nullptr ? bias[o] : T{0};
+            if (std::is_same_v<T, float>) {
+                const int64_t at = o * y_channel + segment.y;
+                for (int64_t i = 0; i < segment.length; ++i) {
+                    to[i * y_step] = Ended(from[i * ld + o] + add, at + i * y_step, end);
+                }
+                continue;
+            }
             for (int64_t i = 0; i < segment.length; ++i) to[i * y_step] = from[i * ld + o] + add;
         }
     }
@@ -29,8 +49,8 @@ void WriteTransposed(const T* sums, int64_t ld, int64_t n_columns, const Positio
 // Computes some panels of channels of one group.
 template <typename T>
 void RunBlock(const ConvOperands<T>& conv, const Im2col<T>& im2col, const WeightPanels<T>& weights,
-              const PositionPanel<T>* places, int64_t n_places, int64_t group,
-              const Range& panels) {
+              const PackedWeights<T>* packed_before, const PositionPanel<T>* places,
+              int64_t n_places, int64_t group, const Range& panels) {
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
     const int64_t n_positions = im2col.n_columns();
     const int64_t ld = panels.size() * loops.columns;
@@ -40,10 +60,12 @@ void RunBlock(const ConvOperands<T>& conv, const Im2col<T>& im2col, const Weight
     const Scratch<T> packed{n_places * block_size};
     const Scratch<TileRun<T>> runs{n_places * most_runs};
     const Scratch<int64_t> n_runs{n_places};
-    // No other task reads these panels of weights, so they are packed just before use.
+    // No other task reads these panels of weights, so they are packed just before use, unless they
+    // are kept.
     const int64_t n_parts = CeilDiv(panels.size(), weights.n_together());
     const int64_t panel_size = weights.largest_depth() * loops.columns;
-    const Scratch<T> near_weights{CeilDiv(panels.size(), n_parts) * panel_size};
+    const Scratch<T> near_weights{
+        packed_before != nullptr ? 0 : CeilDiv(panels.size(), n_parts) * panel_size};
     for (int64_t d = 0; d < weights.n_depths(); ++d) {
         const DepthCut cut = weights.depth(d);
         internal::CheckInterrupt();
@@ -57,9 +79,14 @@ void RunBlock(const ConvOperands<T>& conv, const Im2col<T>& im2col, const Weight
         for (int64_t part = 0; part < n_parts; ++part) {
             const Range cut_panels{panels.size(), n_parts, part};
             const Range at_hand{panels.begin + cut_panels.begin, panels.begin + cut_panels.end};
-            weights.Pack(group, d, at_hand, near_weights.data());
+            const T* at_first = near_weights.data();
+            if (packed_before != nullptr) {
+                at_first = packed_before->panel(group, d, at_hand.begin);
+            } else {
+                weights.Pack(group, d, at_hand, near_weights.data());
+            }
             for (int64_t p = at_hand.begin; p < at_hand.end; ++p) {
-                const T* b = near_weights.data() + (p - at_hand.begin) * cut.size() * loops.columns;
+                const T* b = at_first + (p - at_hand.begin) * cut.size() * loops.columns;
                 const int64_t n = weights.channels(p).size();
                 for (int64_t i = 0; i < n_places; ++i) {
                     const Range rows{n_positions, n_places, i};
@@ -78,11 +105,12 @@ void RunBlock(const ConvOperands<T>& conv, const Im2col<T>& im2col, const Weight
     }
     const int64_t first = group * conv.outs + weights.channels(panels.begin).begin;
     const int64_t end = group * conv.outs + weights.channels(panels.end - 1).end;
+    const TileEnd<T> ending = conv.EndAt(first * conv.y_channel, false, nullptr);
     for (int64_t i = 0; i < n_places; ++i) {
         const Range rows{n_positions, n_places, i};
         WriteTransposed(sums.data() + rows.begin * ld, ld, end - first, places[i],
                         conv.axes[conv.ndim - 1].y_stride, conv.y_channel,
-                        conv.bias != nullptr ? conv.bias + first : nullptr,
+                        conv.bias != nullptr ? conv.bias + first : nullptr, ending,
                         conv.y + first * conv.y_channel);
     }
 }
@@ -106,6 +134,8 @@ template <typename T>
 void RunPixelRows(const ConvOperands<T>& conv, const Im2col<T>& im2col) {
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
     const WeightPanels<T> weights{conv, im2col.n_taps(), WeightOperand::kB};
+    std::optional<PackedWeights<T>> packed_before;
+    if (conv.kept != nullptr) packed_before.emplace(conv, im2col.n_taps(), WeightOperand::kB);
     const int64_t n_positions = im2col.n_columns();
     const int64_t n_places = CeilDiv(n_positions, loops.rows);
     const Scratch<PositionPanel<T>> places{n_places};
@@ -119,7 +149,8 @@ void RunPixelRows(const ConvOperands<T>& conv, const Im2col<T>& im2col) {
     const WorkPartition partition = PartitionWork(
         conv.groups, {1, 1}, {weights.n_panels(), CeilDiv(weights.n_panels(), kMaxPanels)}, work);
     const auto run = [&](int64_t item) {
-        RunBlock(conv, im2col, weights, places.data(), n_places, item / partition.rows,
+        RunBlock(conv, im2col, weights, packed_before ? &*packed_before : nullptr, places.data(),
+                 n_places, item / partition.rows,
                  Range{weights.n_panels(), partition.rows, item % partition.rows});
     };
     const int64_t n_items = conv.groups * partition.rows;

@@ -166,10 +166,21 @@ void WeightPanels<T>::SortByTaps(const DepthCut& cut, const Range& panels, const
 template <typename T>
 PackedWeights<T>::PackedWeights(const ConvOperands<T>& conv, int64_t n_taps,
                                 WeightOperand weights_as)
-    : WeightPanels<T>{conv, n_taps, weights_as},
-      n_taps_{n_taps},
-      size_{conv.ins * n_taps},
-      data_{conv.groups * this->n_panels() * this->width() * size_} {
+    : WeightPanels<T>{conv, n_taps, weights_as}, n_taps_{n_taps}, size_{conv.ins * n_taps} {
+    if (conv.kept == nullptr) {
+        data_ = PackAll(conv);
+        return;
+    }
+    // The rest of the layout follows from the weights and the instruction set.
+    const int64_t layout = 2 * (weights_as == WeightOperand::kA) + this->by_channels();
+    data_ = std::static_pointer_cast<const Scratch<T>>(
+        conv.kept->Get(layout, [&] { return PackAll(conv); }));
+}
+
+template <typename T>
+std::shared_ptr<const Scratch<T>> PackedWeights<T>::PackAll(const ConvOperands<T>& conv) const {
+    const auto packed =
+        std::make_shared<Scratch<T>>(conv.groups * this->n_panels() * this->width() * size_);
     const int64_t n_parts = CeilDiv(this->n_panels(), this->n_together());
     const int64_t n_depths = this->n_depths();
     ParallelFor(conv.groups * n_depths * n_parts, [&](int64_t i) {
@@ -177,8 +188,9 @@ PackedWeights<T>::PackedWeights(const ConvOperands<T>& conv, int64_t n_taps,
         const int64_t i_depth = i / n_parts % n_depths;
         const Range panels{this->n_panels(), n_parts, i % n_parts};
         const int64_t before = panels.begin * this->depth(i_depth).size() * this->width();
-        this->Pack(group, i_depth, panels, At(group, i_depth) + before);
+        this->Pack(group, i_depth, panels, packed->data() + PlaceOf(group, i_depth) + before);
     });
+    return packed;
 }
 
 template <typename T>

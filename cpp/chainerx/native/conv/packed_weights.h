@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
 #include "chainerx/native/conv/implicit_gemm.h"
 #include "chainerx/native/gemm/gemm_loops.h"
@@ -33,6 +34,7 @@ class WeightPanels {
     WeightPanels(const ConvOperands<T>& conv, int64_t n_taps, WeightOperand weights_as);
 
     int64_t width() const { return width_; }  // of a panel
+    bool by_channels() const { return by_channels_; }
     int64_t n_depths() const { return n_channel_cuts_ * n_tap_cuts_; }
     int64_t n_panels() const { return n_panels_; }
     // No cut has more input channels.
@@ -63,7 +65,7 @@ class WeightPanels {
     bool by_channels_;
 };
 
-// Packs all panels.
+// Packs all panels, unless the operands of the convolution have them from an earlier call.
 template <typename T>
 class PackedWeights : public WeightPanels<T> {
  public:
@@ -74,15 +76,19 @@ class PackedWeights : public WeightPanels<T> {
     }
 
  private:
-    T* At(int64_t group, int64_t i_depth) const {
+    const T* At(int64_t group, int64_t i_depth) const {
+        return data_->data() + PlaceOf(group, i_depth);
+    }
+    int64_t PlaceOf(int64_t group, int64_t i_depth) const {
         const DepthCut cut = this->depth(i_depth);
         const int64_t before = cut.channels.begin * n_taps_ + cut.channels.size() * cut.taps.begin;
-        return data_.data() + this->width() * this->n_panels() * (group * size_ + before);
+        return this->width() * this->n_panels() * (group * size_ + before);
     }
+    std::shared_ptr<const Scratch<T>> PackAll(const ConvOperands<T>& conv) const;
 
     const int64_t n_taps_;
     const int64_t size_;  // of the weights of one channel
-    const Scratch<T> data_;
+    std::shared_ptr<const Scratch<T>> data_;
 };
 
 // Number of elements that TransposeWeights writes.

@@ -77,6 +77,24 @@ struct GemmLoops {
                  int64_t n, bool accumulate, const T* bias);
 };
 
+// The end of a tile that is part of a layer: what is added to its sums, and their limits.
+template <typename T>
+struct TileEnd {
+    bool accumulate;  // add what is there
+    const T* bias;    // else bias[i] in row i, unless null
+    const T* addend;  // one value for each of c, rows as far apart; null for none
+    T low;
+    T high;
+};
+
+// The end of one sum, whose place is `at` from the first of the tile.
+template <typename T>
+inline T Ended(T sum, int64_t at, const TileEnd<T>& end) {
+    if (end.addend != nullptr) sum += end.addend[at];
+    sum = sum < end.low ? end.low : sum;
+    return sum > end.high ? end.high : sum;
+}
+
 struct GemmUnit {
     bool beats_blas;  // for large products of float32 matrices
     GemmLoops<float> f32;
@@ -85,6 +103,14 @@ struct GemmUnit {
     // instead. ReLU follows if `rectified`.
     void (*tile_of_layer)(const float* a, const TileRun<float>* runs, int64_t n_runs, float* c,
                           int64_t ldc, int64_t m, int64_t n, const float* row, bool rectified);
+    // The float32 micro-kernel with another epilogue; NaN stays.
+    void (*tile_with_end)(const float* a, const TileRun<float>* runs, int64_t n_runs, float* c,
+                          int64_t ldc, int64_t m, int64_t n, const TileEnd<float>& end);
+    // Writes n_rows x n sums, at most `columns` of f32 in a row, to y; or their transpose.
+    void (*finish_rows)(const float* x, int64_t x_step, int64_t n_rows, int64_t n,
+                        const TileEnd<float>& end, float* y, int64_t y_step);
+    void (*finish_columns)(const float* x, int64_t x_step, int64_t n_rows, int64_t n,
+                           const TileEnd<float>& end, float* y, int64_t y_step);
     // Sums n rows of an A panel along k.
     void (*sum_rows)(const float* a, int64_t n, int64_t k, float* sums);
 };

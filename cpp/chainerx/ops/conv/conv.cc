@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "chainerx/ops/conv/conv_recorded.h"
@@ -167,17 +168,22 @@ void LimitSteps(const char* op, const Shape& shape, const Array& w, const AxisPa
     CheckedNBytes(op, padded, kRoom);
 }
 
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
 const Array* Pointer(const std::optional<Array>& b) { return b.has_value() ? &*b : nullptr; }
 
 }  // namespace
 
-Array Conv(const Array& x, const Array& w, const std::optional<Array>& b, const PerAxis& stride,
-           const AxisPads& pad, bool cover_all, const PerAxis& dilate, int64_t groups) {
-    if (AreTruths(x, w, b)) {
-        return OfTruths(x, w, b, [&](const Array& xs, const Array& ws, const auto& bs) {
-            return Conv(xs, ws, bs, stride, pad, cover_all, dilate, groups);
-        });
-    }
+namespace {
+
+struct CheckedConv {
+    ConvGeometry geometry;
+    Shape shape;  // of the result
+};
+
+CheckedConv CheckConv(const Array& x, const Array& w, const std::optional<Array>& b,
+                      const PerAxis& stride, const AxisPads& pad, bool cover_all,
+                      const PerAxis& dilate, int64_t groups) {
     ConvGeometry geometry = CheckArguments(kConv, x, w, Pointer(b), stride, pad, dilate, groups);
     CheckChannels(kConv, x, w, groups, ChannelsOfGroups(kConv, x, w, groups));
     if (b.has_value()) CheckBias(kConv, *b, w, groups, w.shape()[0]);
@@ -189,7 +195,31 @@ Array Conv(const Array& x, const Array& w, const std::optional<Array>& b, const 
         shape.push_back(out);
     }
     LimitSteps(kConv, x.shape(), w, pad, &geometry);
+    return {geometry, shape};
+}
+
+}  // namespace
+
+Array Conv(const Array& x, const Array& w, const std::optional<Array>& b, const PerAxis& stride,
+           const AxisPads& pad, bool cover_all, const PerAxis& dilate, int64_t groups) {
+    if (AreTruths(x, w, b)) {
+        return OfTruths(x, w, b, [&](const Array& xs, const Array& ws, const auto& bs) {
+            return Conv(xs, ws, bs, stride, pad, cover_all, dilate, groups);
+        });
+    }
+    const auto [geometry, shape] = CheckConv(x, w, b, stride, pad, cover_all, dilate, groups);
     return internal::RecordedConv(x, w, Pointer(b), geometry, shape);
+}
+
+Array internal::ConvLayer(const Array& x, const Array& w, const std::optional<Array>& b,
+                          const ConvEnd& end, const PerAxis& stride, const AxisPads& pad,
+                          const PerAxis& dilate, int64_t groups) {
+    const auto [geometry, shape] = CheckConv(x, w, b, stride, pad, false, dilate, groups);
+    if (Array y = TryConvLayer(x, w, Pointer(b), end, geometry, shape); !y.is_null()) return y;
+    Array y = RecordedConv(x, w, Pointer(b), geometry, shape);
+    if (end.addend.has_value()) y = y + *end.addend;
+    if (end.limits.low != -kNoLimit) y = Maximum(y, end.limits.low);
+    return end.limits.high != kNoLimit ? Minimum(y, end.limits.high) : y;
 }
 
 Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& b,

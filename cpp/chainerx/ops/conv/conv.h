@@ -6,6 +6,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/macro.h"
+#include "chainerx/kernels/conv/conv_layer.h"
 #include "chainerx/ops/conv/per_axis.h"
 
 namespace chainerx {
@@ -26,4 +27,20 @@ CX_API Array ConvTranspose(const Array& x, const Array& w,
                            const std::optional<PerAxis>& outsize = std::nullopt,
                            const PerAxis& dilate = 1, int64_t groups = 1);
 
+namespace internal {
+
+// What a convolution does beyond its sums as a layer of a network that is only run.
+struct ConvEnd {
+    std::optional<Array> addend{};  // added to the result
+    ConvLimits limits{};            // to which it is clipped then
+    std::optional<Array> kept{};    // KeptWeights of this w, which nobody writes to
+};
+
+// Conv, followed by its end: in one pass over the result where a kernel can. In a graph, and for
+// an addend of another shape, it is the composition.
+CX_API Array ConvLayer(const Array& x, const Array& w, const std::optional<Array>& b,
+                       const ConvEnd& end, const PerAxis& stride, const AxisPads& pad,
+                       const PerAxis& dilate, int64_t groups);
+
+}  // namespace internal
 }  // namespace chainerx

@@ -94,6 +94,30 @@ Array RecordedConv(const Array& x, const Array& w, const Array* b, const ConvGeo
     return y;
 }
 
+Array TryConvLayer(const Array& x, const Array& w, const Array* b, const ConvEnd& end,
+                   const ConvGeometry& geometry, const Shape& shape) {
+    const auto fits = [&](const Array& a) {
+        return a.dtype() == Dtype::kFloat32 && &a.device() == &x.device() &&
+               !IsBackpropRequiredAny(a);
+    };
+    Device& device = x.device();
+    if (!HasKernel<kernels::ConvLayer>(device) || !fits(x) || !fits(w) ||
+        (b != nullptr && !fits(*b)) || x.GetTotalSize() == 0 || w.GetTotalSize() == 0 ||
+        !MayCall<kernels::Conv>(device, geometry, x.shape(), w.shape(), shape)) {
+        return {};
+    }
+    const std::optional<Array>& z = end.addend;
+    if (z.has_value() && (!fits(*z) || !(z->shape() == shape))) return {};
+    CheckedNBytes(kConv.name, shape, GetItemSize(x.dtype()));
+    Array y = EmptyUnchecked(shape, x.dtype(), device);
+    if (y.GetTotalSize() == 0) return y;
+    const Array none = EmptyUnchecked(Shape{0}, x.dtype(), device);
+    CallOn<kernels::ConvLayer>(device, x, w, ToBias(b, x.dtype(), device),
+                               z.has_value() ? AsContiguous(Detached(*z)) : none,
+                               end.kept.has_value() ? *end.kept : none, geometry, end.limits, y);
+    return y;
+}
+
 Array RecordedConvTranspose(const Array& gy, const Array& w, const Array* b,
                             const ConvGeometry& geometry, const Shape& shape) {
     const Dtype dtype = ResultDtype(gy, w, b);

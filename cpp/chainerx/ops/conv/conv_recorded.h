@@ -4,11 +4,15 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/kernels/conv/conv_geometry.h"
+#include "chainerx/ops/conv/conv.h"
 
 namespace chainerx::internal {
 
 Array RecordedConv(const Array& x, const Array& w, const Array* b, const ConvGeometry& geometry,
                    const Shape& shape);
+// Runs the kernel of a layer; null where there is none, or in a graph.
+Array TryConvLayer(const Array& x, const Array& w, const Array* b, const ConvEnd& end,
+                   const ConvGeometry& geometry, const Shape& shape);
 // The gradient in the input.
 Array RecordedConvTranspose(const Array& gy, const Array& w, const Array* b,
                             const ConvGeometry& geometry, const Shape& shape);

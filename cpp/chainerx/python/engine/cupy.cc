@@ -206,6 +206,7 @@ PyObject* ToCupy(const Array& x) {
     }
     const Array view = internal::Detached(x);
     Buffer* buffer = view.buffer();
+    buffer->MarkShared();
     const Ref owner = Export(view);
     const Ref memory = Check(PyObject_CallFunction(
         g_memory, "NLOi", PyLong_FromVoidPtr(buffer->data()),

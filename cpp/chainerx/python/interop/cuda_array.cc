@@ -130,6 +130,7 @@ PyObject* CudaArrayInterface(const Array& x) {
     const Ref typestr = Check(PyObject_GetAttrString(dtype.get(), "str"));
     const Ref strides = x.IsContiguous() ? Ref{Py_NewRef(Py_None)}
                                          : Check(FromInts(x.strides().begin(), x.strides().size()));
+    x.buffer()->MarkShared();
     void* data = x.GetTotalSize() == 0 ? nullptr : x.raw_data();
     return Py_BuildValue("{s:N,s:O,s:(NO),s:O,s:i,s:N}", "shape", FromShape(x.shape()), "typestr",
                          typestr.get(), "data", PyLong_FromVoidPtr(data),

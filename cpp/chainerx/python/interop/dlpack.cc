@@ -178,6 +178,7 @@ template <typename Managed>
 PyObject* MakeCapsule(const Array& x, bool copied, bool waits) {
     auto* out = new Export<Managed>{.array = internal::Detached(x), .waits = waits};
     Managed& managed = out->managed;
+    x.buffer()->MarkShared();
     managed.manager_ctx = out;
     managed.deleter = &Export<Managed>::Delete;
     if constexpr (requires { managed.flags; }) {

@@ -154,7 +154,10 @@ int SetFlat(PyObject* self, PyObject* value, void*) try {
 }
 
 PyObject* Number(int64_t v) { return PyLong_FromLongLong(v); }
-PyObject* Address(const void* p) { return PyLong_FromVoidPtr(const_cast<void*>(p)); }
+PyObject* Address(const Array& x, const void* p) {
+    x.buffer()->MarkShared();
+    return PyLong_FromVoidPtr(const_cast<void*>(p));
+}
 
 // Uses the NumPy view of the memory, which provides all type codes.
 PyObject* ArrayInterface(const Array& x) {
@@ -201,10 +204,11 @@ Array MatrixTransposed(const Array& x) {
     X(nbytes, "int", Number(x.GetNBytes()), "Bytes of all elements.")                             \
     X(offset, "int", Number(x.offset()),                                                          \
       "Offset in bytes from the start of the memory to the first element.")                       \
-    X(data_ptr, "int", Address(x.buffer()->data()), "Address of the memory.")                     \
+    X(data_ptr, "int", Address(x, x.buffer()->data()), "Address of the memory.")                  \
     X(data_size, "int", Number(x.buffer()->nbytes()),                                             \
       "Size in bytes of the memory that the array is a view of.")                                 \
-    X(_debug_data_memory_address, "int", Address(x.raw_data()), "Address of the first element.")  \
+    X(_debug_data_memory_address, "int", Address(x, x.raw_data()),                                \
+      "Address of the first element.")                                                            \
     X(_debug_flat_data, "list[Any]", FlatData(x), "The elements in C order, as a list.")          \
     X(__array_interface__, "dict[str, Any]", ArrayInterface(x),                                   \
       "NumPy's description of the memory, which is shared.")                                      \

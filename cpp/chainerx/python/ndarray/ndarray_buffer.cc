@@ -68,6 +68,7 @@ int GetBuffer(PyObject* o, Py_buffer* view, int flags) {
     view->len = x.GetNBytes();
     view->itemsize = x.GetItemSize();
     view->readonly = x.IsWritable() ? 0 : 1;
+    x.buffer()->MarkShared();
     view->ndim = x.ndim();
     view->format = (flags & PyBUF_FORMAT) != 0 ? layout->format : nullptr;
     view->shape = (flags & PyBUF_ND) != 0 ? layout->shape : nullptr;

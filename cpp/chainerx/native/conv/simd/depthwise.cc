@@ -1,5 +1,6 @@
 // Row loops of direct (depthwise) convolutions.
 #include "chainerx/native/conv/depthwise_loops.h"
+#include "chainerx/native/math/simd/math_basic.h"
 #include "chainerx/native/strided/simd/batch.h"
 #include "chainerx/native/unit.h"
 
@@ -22,10 +23,18 @@ void CopyRows(DepthwiseRows<const T> x, DepthwiseRows<T> y, int64_t n_rows, int6
     }
 }
 
+template <typename T>
+void Split(const T* __restrict x, int64_t n, T* __restrict first, T* __restrict second) {
+    for (int64_t i = 0; i < n; ++i) {
+        first[i] = x[2 * i];
+        second[i] = x[2 * i + 1];
+    }
+}
+
 // Computes kR rows of kV vectors each, or of one vector of which the first n lanes count.
 template <int kR, int kV, bool kWhole, typename T>
 void SumBlock(const T* x, int64_t x_step, const int64_t* offsets, const T* w, int64_t n_taps,
-              T bias, T* y, int64_t y_step, int64_t n) {
+              T bias, const T* limits, T* y, int64_t y_step, int64_t n) {
     Batch<T> sum[kR][kV];
 #pragma GCC unroll 4
     for (int r = 0; r < kR; ++r) {
@@ -49,6 +58,10 @@ void SumBlock(const T* x, int64_t x_step, const int64_t* offsets, const T* w, in
 #pragma GCC unroll 4
         for (int v = 0; v < kV; ++v) {
             T* at = y + r * y_step + v * kWidth<T>;
+            if (limits != nullptr) {
+                sum[r][v] = math::MinOrSecond(Batch<T>(limits[1]),
+                                              math::MaxOrSecond(Batch<T>(limits[0]), sum[r][v]));
+            }
             if constexpr (kWhole) {
                 sum[r][v].store_unaligned(at);
             } else {
@@ -61,29 +74,30 @@ void SumBlock(const T* x, int64_t x_step, const int64_t* offsets, const T* w, in
 // Computes kR complete rows, kV vectors at a time.
 template <int kR, int kV, typename T>
 void SumRows(const T* x, int64_t x_step, const int64_t* offsets, const T* w, int64_t n_taps, T bias,
-             T* y, int64_t y_step, int64_t n) {
+             const T* limits, T* y, int64_t y_step, int64_t n) {
     int64_t i = 0;
     for (; i + kV * kWidth<T> <= n; i += kV * kWidth<T>) {
-        SumBlock<kR, kV, true>(x + i, x_step, offsets, w, n_taps, bias, y + i, y_step, 0);
+        SumBlock<kR, kV, true>(x + i, x_step, offsets, w, n_taps, bias, limits, y + i, y_step, 0);
     }
     for (; i + kWidth<T> <= n; i += kWidth<T>) {
-        SumBlock<kR, 1, true>(x + i, x_step, offsets, w, n_taps, bias, y + i, y_step, 0);
+        SumBlock<kR, 1, true>(x + i, x_step, offsets, w, n_taps, bias, limits, y + i, y_step, 0);
     }
     if (i != n)
-        SumBlock<kR, 1, false>(x + i, x_step, offsets, w, n_taps, bias, y + i, y_step, n - i);
+        SumBlock<kR, 1, false>(x + i, x_step, offsets, w, n_taps, bias, limits, y + i, y_step,
+                               n - i);
 }
 
 template <typename T>
 void Sum(DepthwiseRows<const T> x, const int64_t* offsets, const T* w, int64_t n_taps, T bias,
-         DepthwiseRows<T> y, int64_t n_rows, int64_t n) {
+         const T* limits, DepthwiseRows<T> y, int64_t n_rows, int64_t n) {
     int64_t r = 0;
     for (; r + 4 <= n_rows; r += 4) {
-        SumRows<4, 2>(x.data + r * x.step, x.step, offsets, w, n_taps, bias, y.data + r * y.step,
-                      y.step, n);
+        SumRows<4, 2>(x.data + r * x.step, x.step, offsets, w, n_taps, bias, limits,
+                      y.data + r * y.step, y.step, n);
     }
     const auto rest = [&]<int kR, int kV>() {
-        SumRows<kR, kV>(x.data + r * x.step, x.step, offsets, w, n_taps, bias, y.data + r * y.step,
-                        y.step, n);
+        SumRows<kR, kV>(x.data + r * x.step, x.step, offsets, w, n_taps, bias, limits,
+                        y.data + r * y.step, y.step, n);
     };
     if (n_rows - r == 3) rest.template operator()<3, 2>();
     if (n_rows - r == 2) rest.template operator()<2, 4>();
@@ -135,7 +149,7 @@ void Products(DepthwiseRows<const T> x, const int64_t* offsets, int64_t n_taps,
 }
 
 template <typename T>
-constexpr DepthwiseLoops<T> kLoops{&CopyRows<T>, &Sum<T>, &Products<T>,
+constexpr DepthwiseLoops<T> kLoops{&CopyRows<T>, &Split<T>, &Sum<T>, &Products<T>,
                                    static_cast<int>(kWidth<T>)};
 
 }  // namespace

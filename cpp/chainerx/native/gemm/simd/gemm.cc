@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "chainerx/native/gemm/simd/finish_rows.h"
 #include "chainerx/native/gemm/simd/im2col_panels.h"
 #include "chainerx/native/gemm/simd/pack_transposed.h"
 #include "chainerx/native/math/simd/math_basic.h"
@@ -110,10 +111,11 @@ class LinesAhead {
 // The epilogue of a tile: the values added to its sums.
 template <typename T>
 struct TilePlus {
-    bool accumulate;   // add c
-    const T* bias;     // else: one value for each row
-    const T* row{};    // or one value for each column
-    bool rectified{};  // ReLU
+    bool accumulate;          // add c
+    const T* bias;            // else: one value for each row
+    const T* row{};           // or one value for each column
+    bool rectified{};         // ReLU
+    const TileEnd<T>* end{};  // if not null, says what is added, and the limits
 };
 
 // A tile whose rows are whole vectors.
@@ -129,6 +131,23 @@ template <int kM, int kV, typename T>
         for (int v = 0; v < kV; ++v) {
             const Batch<T> x = Batch<T>::load_unaligned(add + i * step + v * kWidth<T>);
             math::Max(sum[i][v] + x, zero).store_unaligned(c + i * ldc + v * kWidth<T>);
+        }
+    }
+}
+
+template <int kM, int kV, typename T>
+[[gnu::always_inline]] inline void StoreWithEnd(Batch<T> (&sum)[kM][kV], T* c, int64_t ldc,
+                                                const TileEnd<T>& end) {
+    const Batch<T> low(end.low);
+    const Batch<T> high(end.high);
+#pragma GCC unroll 16
+    for (int i = 0; i < kM; ++i) {
+#pragma GCC unroll 4
+        for (int v = 0; v < kV; ++v) {
+            const int64_t at = i * ldc + v * kWidth<T>;
+            if (end.accumulate) sum[i][v] += Batch<T>::load_unaligned(c + at);
+            if (end.addend != nullptr) sum[i][v] += Batch<T>::load_unaligned(end.addend + at);
+            math::MinOrSecond(high, math::MaxOrSecond(low, sum[i][v])).store_unaligned(c + at);
         }
     }
 }
@@ -190,6 +209,10 @@ void TilePart(const T* panel, const TileRun<T>* runs, int64_t n_runs, T* c, int6
         }
     }
     if (n == kV * kWidth<T>) {
+        if (plus.end != nullptr) {
+            StoreWithEnd(sum, c, ldc, *plus.end);
+            return;
+        }
         if (plus.rectified) {
             StoreRectified(sum, c, ldc, plus);
             return;
@@ -223,6 +246,11 @@ void TilePart(const T* panel, const TileRun<T>* runs, int64_t n_runs, T* c, int6
     for (int64_t i = 0; i < kM; ++i) {
         T* row = c + i * ldc;
         for (int64_t j = 0; j < n; ++j) {
+            if (plus.end != nullptr) {
+                const T sum = plus.accumulate ? row[j] + whole[i][j] : whole[i][j];
+                row[j] = Ended(sum, i * ldc + j, *plus.end);
+                continue;
+            }
             row[j] = plus.accumulate       ? row[j] + whole[i][j]
                      : plus.row != nullptr ? plus.row[j] + whole[i][j]
                                            : whole[i][j];
@@ -257,6 +285,12 @@ void TileOfLayer(const float* a, const TileRun<float>* runs, int64_t n_runs, flo
                  int64_t m, int64_t n, const float* row, bool rectified) {
     TileRows<kRows>(a, runs, n_runs, c, ldc, m, n,
                     TilePlus<float>{row == nullptr, nullptr, row, rectified});
+}
+
+void TileWithEnd(const float* a, const TileRun<float>* runs, int64_t n_runs, float* c, int64_t ldc,
+                 int64_t m, int64_t n, const TileEnd<float>& end) {
+    TileRows<kRows>(a, runs, n_runs, c, ldc, m, n,
+                    TilePlus<float>{end.accumulate, end.bias, nullptr, false, &end});
 }
 
 void SumRows(const float* a, int64_t n, int64_t k, float* sums) {
@@ -312,6 +346,8 @@ CX_EXPORT_LOOPS(GemmUnit){
 #else
     false,
 #endif
-    kLoops<float>, kLoops<double>, &TileOfLayer, &SumRows};
+    kLoops<float>, kLoops<double>, &TileOfLayer,
+    &TileWithEnd,  &FinishRows,    &FinishColumns<kColumns<float>>,
+    &SumRows};
 
 }  // namespace chainerx::native::CX_ISA

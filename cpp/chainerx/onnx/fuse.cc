@@ -153,6 +153,7 @@ class Fuser {
         FindReaders();
         for (size_t i = 0; i < steps_.size(); ++i) {
             if (IsOp(steps_[i], "Conv")) Follow(i);
+            KeepWeights(&steps_[i]);
         }
         std::erase_if(steps_, [](const Step& step) { return step.routine == nullptr; });
         fused_.block_.steps = std::move(steps_);
@@ -265,9 +266,22 @@ class Fuser {
             step.inputs[2] = NewConstant(*chain.b);
         }
         step.prepared = std::make_shared<const Prepared>(
-            Prepared{chain.limits, KeptWeights::New(chain.w.device())});
+            Prepared{KeptWeights::New(chain.w.device()), chain.limits});
         steps_[first].routine = nullptr;
         steps_[last] = std::move(step);
+    }
+
+    // Of recurrent layers.
+    void KeepWeights(Step* step) const {
+        const bool is_recurrent = IsOp(*step, "LSTM") || IsOp(*step, "GRU") || IsOp(*step, "RNN");
+        const size_t n = std::min<size_t>(step->inputs.size(), 4);
+        if (!is_recurrent || n < 3 || step->inputs[1] == kNoSlot) return;
+        if (!std::all_of(step->inputs.begin() + 1, step->inputs.begin() + static_cast<int64_t>(n),
+                         [this](int slot) { return IsConstant(slot); })) {
+            return;
+        }
+        step->prepared =
+            std::make_shared<const Prepared>(Prepared{KeptWeights::New(*frame_.device), {}});
     }
 
     // Constants only: others are null here.

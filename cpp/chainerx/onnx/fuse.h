@@ -15,10 +15,10 @@
 
 namespace chainerx::onnx {
 
-// What a step has that has been made ready for its weights.
+// What a step keeps of its weights: a convolution with what follows it, or a recurrent layer.
 struct Prepared {
-    ConvLimits limits;
-    Array kept;  // KeptWeights
+    Array kept;         // KeptWeights
+    ConvLimits limits;  // of RunConvLayer
 };
 
 // A convolution and what follows it. The inputs are those of Conv, and an addend.

@@ -1,6 +1,7 @@
 // LSTM, GRU and RNN.
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "chainerx/kernels/rnn/recurrent_cell.h"
 #include "chainerx/onnx/activation.h"
 #include "chainerx/onnx/axes.h"
+#include "chainerx/onnx/fuse.h"
 #include "chainerx/onnx/operator.h"
 #include "chainerx/onnx/quantize.h"
 #include "chainerx/ops/elementwise/composed.h"
@@ -194,21 +196,20 @@ Array Reordered(const Layer& l, const std::vector<int64_t>& order, const Array& 
     return Concatenate(parts, 0);
 }
 
-States RunOperation(const OneOperation& op, const Layer& l, const Array& given, const Array& h0,
-                    const Array& c0) {
-    const Dtype dtype = given.dtype();
-    const Dtype wide = dtype == Dtype::kFloat64 ? dtype : Dtype::kFloat32;
-    const Rows rows{l};
-    const auto sorted = [&rows](const Array& a, const Array& by) {
-        return by.is_null() || a.is_null() ? a : Take(a, by, 0);
-    };
-    const auto widened = [wide](const Array& a) {
-        return a.is_null() ? a : AsType(a, wide, false);
-    };
+// The weights of a layer and its biases, as the operation takes them.
+struct Joined {
+    Array w;
+    Array u;
+    Array bias;
+    Array b;  // null unless a GRU's
+};
+
+Joined JoinedOf(const OneOperation& op, const Layer& l, Dtype wide) {
+    const auto widened = [wide](const Array& a) { return AsType(a, wide, false); };
     const auto gates = [&](const Array& a) { return widened(Reordered(l, op.order, a)); };
     const bool is_gru = op.cell == RecurrentCell::kGru;
-    Array bias = Zeros(Shape{l.w.shape()[0]}, wide, given.device());
-    Array b = is_gru ? Zeros(Shape{l.hidden}, wide, given.device()) : Array{};
+    Array bias = Zeros(Shape{l.w.shape()[0]}, wide, l.w.device());
+    Array b = is_gru ? Zeros(Shape{l.hidden}, wide, l.w.device()) : Array{};
     if (!l.wb.is_null() && is_gru) {
         const Slice both{0, 2 * l.hidden};
         const Slice last{2 * l.hidden, 3 * l.hidden};
@@ -218,10 +219,33 @@ States RunOperation(const OneOperation& op, const Layer& l, const Array& given, 
     } else if (!l.wb.is_null()) {
         bias = gates(l.wb + l.rb);
     }
+    return {gates(l.w), gates(l.r), bias, b};
+}
+
+// The same for weights that don't change: computed in the first run.
+Joined KeptOf(const Call& call, const OneOperation& op, const Layer& l, Dtype wide) {
+    const Prepared* prepared = call.step().prepared.get();
+    if (prepared == nullptr) return JoinedOf(op, l, wide);
+    const int64_t key = 2 * l.is_backward + (wide == Dtype::kFloat64);
+    return *std::static_pointer_cast<const Joined>(KeptWeights::In(prepared->kept)->Get(key, [&] {
+        return std::make_shared<const Joined>(JoinedOf(op, l, wide));
+    }));
+}
+
+States RunOperation(const Call& call, const OneOperation& op, const Layer& l, const Array& given,
+                    const Array& h0, const Array& c0) {
+    const Dtype dtype = given.dtype();
+    const Dtype wide = dtype == Dtype::kFloat64 ? dtype : Dtype::kFloat32;
+    const Rows rows{l};
+    const auto sorted = [&rows](const Array& a, const Array& by) {
+        return by.is_null() || a.is_null() ? a : Take(a, by, 0);
+    };
+    const auto widened = [wide](const Array& a) {
+        return a.is_null() ? a : AsType(a, wide, false);
+    };
+    const auto [w, u, bias, b] = KeptOf(call, op, l, wide);
     const Array x =
         sorted(Reshape(widened(given), Shape{l.steps * l.batch, given.shape()[2]}), rows.from);
-    const Array w = gates(l.w);
-    const Array u = gates(l.r);
     const Array h = sorted(widened(h0), rows.sequences);
     const Array c = sorted(widened(c0), rows.sequences);
     const Array sizes =
@@ -372,7 +396,7 @@ Values RunLayers(const Call& call, const Kind& kind) {
         const Array c0 = kind.has_c ? At(c, d) : Array{};
         const bool is_one = IsWorthCopies(layer, {x, w, r, layer.wb, h, c0});
         const auto operation = is_one ? FindOperation(call, layer, kind.n_gates) : std::nullopt;
-        States states = operation ? RunOperation(*operation, layer, x, At(h, d), c0)
+        States states = operation ? RunOperation(call, *operation, layer, x, At(h, d), c0)
                                   : kind.run(call, layer, x, At(h, d), c0);
         ys.push_back(std::move(states.ys));
         hs.push_back(std::move(states.h));

@@ -99,7 +99,12 @@ SHAPES = {
     'deep': (1, 400, 20, 18, 1, 1, 1),
     'stride': (2, 16, 33, 19, 3, 2, 1),
     'small images': (8, 16, 32, 7, 3, 1, 1),
+    'shallow': (1, 48, 40, 14, 1, 1, 1),
     'depthwise': (2, 24, 24, 11, 3, 2, 24),
+    'depthwise, wide': (1, 12, 12, 21, 3, 1, 12),
+    'depthwise, narrow': (2, 12, 24, 7, 3, 1, 12),
+    'depthwise, short': (1, 12, 12, 3, 3, 1, 12),
+    'depthwise, 5 x 5': (1, 12, 12, 9, 5, 2, 12),
     'groups': (1, 32, 64, 12, 3, 1, 2),
 }
 
@@ -118,9 +123,10 @@ def test_steps_are_part_of_a_convolution(tail, shape, device):
     z = chainerx.array(normal(rng, n, outs, out, out), device=device)
     check(model, x, z)
     if device.backend.name == 'native':
-        assert 'ConvLayer' in (called := kernels(lambda: model(x, z)))
+        called = kernels(lambda: model(x, z))
+        assert 'ConvLayer' in called
         assert not {'Conv', 'FixedBatchNorm', 'Add', 'Relu', 'Minimum'} & {*called} - (
-            {'Add', 'Minimum'} if shape in ('small images', 'depthwise') else set()
+            {'Add', 'Minimum'} if 'small images' in shape or 'depthwise' in shape else set()
         )
 
 
@@ -239,6 +245,29 @@ def test_convolutions_share_weights(device):
     check(model, x)
     model.set_parameter('w', model.parameters['w'] * 2)
     check(model, x)
+
+
+@pytest.mark.parametrize('op', ['LSTM', 'GRU', 'RNN'])
+def test_recurrent_layers_keep_their_weights(op, host):
+    rng = np.random.default_rng(15)
+    rows = {'LSTM': 4, 'GRU': 3, 'RNN': 1}[op] * 32
+    shapes = {'w': (2, rows, 8), 'r': (2, rows, 32), 'b': (2, 2 * rows)}
+    weights = {k: 0.2 * normal(rng, *s) for k, s in shapes.items()}
+    options = {'linear_before_reset': 1} if op == 'GRU' else {}
+    direction = {'hidden_size': 32, 'direction': 'bidirectional'}
+    nodes = [node(op, ['x', 'w', 'r', 'b'], ['y'], **direction, **options)]
+    model = load(make(nodes, [info('x', [None] * 3)], [info('y', None)], weights), host)
+    x = chainerx.array(normal(rng, 20, 4, 8), device=host)
+    check(model, x)
+    called = kernels(lambda: model(x))
+    assert 'Recurrence' in called
+    concatenations = called.count('Concatenate')
+    model.set_parameter('r', model.parameters['r'] * 0.5)
+    check(model, x)
+    assert kernels(lambda: model(x)).count('Concatenate') == concatenations
+    if op == 'LSTM':
+        plain = x.as_grad_stopped().require_grad()
+        assert kernels(lambda: model(plain)).count('Concatenate') > concatenations
 
 
 def test_normalization_in_training_is_not_folded(device):

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "chainerx/native/conv/depthwise_loops.h"
 #include "chainerx/native/isa.h"
@@ -242,10 +243,54 @@ void ForItems(int64_t n, double work_each, const auto& f) {
     ParallelFor(CeilDiv(n, each), [&](int64_t i) { f(i * each, std::min(n, (i + 1) * each)); });
 }
 
+// Whether the loop for windows of 3 x 3 computes it.
+bool IsWindow(const ConvOperands<float>& conv) {
+    if (depthwise_loops().window == nullptr || conv.ndim != 2 || conv.ins != 1) return false;
+    const ConvAxis& a = conv.axes[0];
+    const ConvAxis& b = conv.axes[1];
+    const auto fits = [](const ConvAxis& axis) {
+        return axis.taps == 3 && axis.dilate == 1 && axis.spread == 1 && axis.in > 0;
+    };
+    return fits(a) && fits(b) && a.step == b.step && (a.step == 1 || a.step == 2) &&
+           a.w_stride == 3 && b.w_stride == 1 && b.x_stride == 1 && b.y_stride == 1;
+}
+
+void RunWindows(const ConvOperands<float>& conv) {
+    const ConvAxis& a = conv.axes[0];
+    const ConvAxis& b = conv.axes[1];
+    const float limits[] = {static_cast<float>(conv.limits.low),
+                            static_cast<float>(conv.limits.high)};
+    const double work = static_cast<double>(conv.CountPositions() * conv.outs) * 9;
+    ForItems(conv.batch * conv.groups, work / 8, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+            internal::CheckInterrupt();
+            const int64_t image = i / conv.groups;
+            const int64_t group = i % conv.groups;
+            for (int64_t o = 0; o < conv.outs; ++o) {
+                const int64_t channel = group * conv.outs + o;
+                depthwise_loops().window({a.step, -a.offset, -b.offset,
+                                          conv.x + image * conv.x_image + group * conv.x_channel,
+                                          a.x_stride, a.in, b.in,
+                                          conv.w + group * conv.w_group + o * conv.w_out,
+                                          conv.bias != nullptr ? conv.bias[channel] : 0.0F,
+                                          conv.has_end ? limits : nullptr,
+                                          conv.y + image * conv.y_image + channel * conv.y_channel,
+                                          a.y_stride, a.out, b.out});
+            }
+        }
+    });
+}
+
 }  // namespace
 
 template <typename T>
 void RunDirectConv(const ConvOperands<T>& conv) {
+    if constexpr (std::is_same_v<T, float>) {
+        if (IsWindow(conv)) {
+            RunWindows(conv);
+            return;
+        }
+    }
     const DepthwiseLoops<T>& loops = LoopsOf<T>();
     const int64_t n_taps = conv.CountTaps();
     const int64_t positions = conv.CountPositions();

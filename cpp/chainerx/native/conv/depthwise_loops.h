@@ -31,7 +31,28 @@ struct DepthwiseLoops {
     int width;
 };
 
-using DepthwiseUnit = FloatLoops<DepthwiseLoops>;
+// A window of 3 x 3 over one plane, of stride 1 or 2, padded by zeros.
+struct DepthwiseWindow {
+    int64_t stride;
+    int64_t before_row;  // pads
+    int64_t before_column;
+    const float* x;  // rows of adjacent elements, x_step apart
+    int64_t x_step;
+    int64_t rows;
+    int64_t columns;
+    const float* w;
+    float bias;
+    const float* limits;  // low and high, or null
+    float* y;
+    int64_t y_step;
+    int64_t y_rows;
+    int64_t y_columns;
+};
+
+struct DepthwiseUnit : FloatLoops<DepthwiseLoops> {
+    // Null where instructions can't load a part of a vector that begins outside of the memory.
+    void (*window)(const DepthwiseWindow& p);
+};
 
 const DepthwiseUnit& depthwise_loops();
 

@@ -128,6 +128,18 @@ void RunBlock(const ConvOperands<T>& conv, const Im2col<T>& im2col, const Packed
     }
 }
 
+// Whether pixels are columns, though some lanes of the last vector are empty: weights that are kept
+// need no packing, and pixels of a shallow product neither, as they are read in place.
+template <typename T>
+bool IsForKept(const Im2col<T>& im2col, const ConvOperands<T>& conv) {
+    constexpr int64_t kMaxDepth = 128;
+    constexpr double kWaste = 1.1;
+    const int64_t width = GemmLoopsOf<T>().width;
+    const int64_t n = im2col.n_columns();
+    return conv.kept != nullptr && im2col.n_taps() == 1 && conv.ins <= kMaxDepth &&
+           static_cast<double>(CeilDiv(n, width) * width) <= kWaste * static_cast<double>(n);
+}
+
 }  // namespace
 
 template <typename T>
@@ -136,8 +148,10 @@ void RunImplicitGemm(const ConvOperands<T>& conv) {
     const Im2col<T> im2col{conv};
     const int64_t n_columns = im2col.n_columns();
     if (n_columns == 0 || conv.outs == 0 || conv.groups == 0) return;
-    const WeightOperand weights_as =
-        conv.w_side ? *conv.w_side : WeightOperandOf<T>(n_columns, conv.outs);
+    const WeightOperand weights_as = conv.w_side ? *conv.w_side
+                                     : IsForKept(im2col, conv)
+                                         ? WeightOperand::kA
+                                         : WeightOperandOf<T>(n_columns, conv.outs);
     if (weights_as == WeightOperand::kB) {
         internal::NoteAlgorithm("pixels_as_m");
         RunPixelRows(conv, im2col);

@@ -1,5 +1,6 @@
 // Row loops of direct (depthwise) convolutions.
 #include "chainerx/native/conv/depthwise_loops.h"
+#include "chainerx/native/conv/simd/depthwise_window.h"
 #include "chainerx/native/math/simd/math_basic.h"
 #include "chainerx/native/strided/simd/batch.h"
 #include "chainerx/native/unit.h"
@@ -154,6 +155,6 @@ constexpr DepthwiseLoops<T> kLoops{&CopyRows<T>, &Split<T>, &Sum<T>, &Products<T
 
 }  // namespace
 
-CX_EXPORT_LOOPS(DepthwiseUnit){kLoops<float>, kLoops<double>};
+CX_EXPORT_LOOPS(DepthwiseUnit){{kLoops<float>, kLoops<double>}, kWindow};
 
 }  // namespace chainerx::native::CX_ISA

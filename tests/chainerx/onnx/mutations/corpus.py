@@ -1,4 +1,4 @@
-"""The models that are mutated: own ones, exported networks, one per operator of ONNX's suite."""
+"""The models that are mutated: own ones, exported networks, one per operator and its forms."""
 
 import chainer
 import chainer.functions as F
@@ -7,6 +7,10 @@ import numpy as np
 import onnx_chainer
 from onnx import AttributeProto, helper
 from onnx_models import branches, digits, info, make, node, suite
+from test_classical import CASES as CLASSICAL
+from test_classical import model as classical_model
+from test_fused import CASES as FUSED
+from test_fused import model_of
 
 F32 = 'f'
 
@@ -105,4 +109,8 @@ def models():
                 smallest[n.domain, n.op_type] = case
     cases = {case.name: case for _, case in sorted(smallest.items())}
     ops = [(n, c.model.SerializeToString(), list(c.data_sets[0][0])) for n, c in cases.items()]
+    for name in FUSED:
+        data, values = model_of(name)
+        ops.append((name, data, [*values.values()]))
+    ops += [(op, classical_model(op, x, attributes), [x]) for op, x, attributes in CLASSICAL]
     return own, ops

@@ -161,6 +161,7 @@ bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
     for (Memory* memory : written_) {
         memory->held->ForgetWrites(memory->held->version() + memory->writes);
     }
+    outputs.reserve(recording.outputs.size());
     for (size_t i = 0; i < recording.outputs.size(); ++i) {
         const RecordedOutput& output = recording.outputs[i];
         const Memory& memory = recording.memories[static_cast<size_t>(output.place.memory)];

@@ -20,12 +20,19 @@ bool IsPlain(PyObject* o) {
 
 }  // namespace
 
+std::string Path::ToString() const {
+    if (name != nullptr) return outer == nullptr ? name : StrCat(outer->ToString(), "[", name, "]");
+    return outer == nullptr ? StrCat(index) : StrCat(outer->ToString(), "[", index, "]");
+}
+
 void Arguments::AddPointer(char kind, const void* p) {
     key_ += kind;
     key_.append(reinterpret_cast<const char*>(&p), sizeof(p));
 }
 
-void Arguments::AddValue(PyObject* o, const std::string& path) {
+void Arguments::AddNumber(uint64_t n) { key_.append(reinterpret_cast<const char*>(&n), sizeof(n)); }
+
+void Arguments::AddValue(PyObject* o, const Path& path) {
     if (o == Py_None || PyBool_Check(o)) return AddPointer('c', o);
     if (PyFloat_CheckExact(o)) {  // by bits: 0.0 and -0.0 differ, and NaN is like itself
         const double value = PyFloat_AS_DOUBLE(o);
@@ -39,14 +46,14 @@ void Arguments::AddValue(PyObject* o, const std::string& path) {
     if (first == nullptr) {
         if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw PythonError{};
         PyErr_Clear();
-        throw TypeError{"capture: argument ", path, " is a ", Py_TYPE(o)->tp_name,
+        throw TypeError{"capture: argument ", path.ToString(), " is a ", Py_TYPE(o)->tp_name,
                         ", which is neither an array nor hashable, so two of them can't be told "
                         "apart"};
     }
     AddPointer(IsPlain(o) ? 'v' : 'o', first);
 }
 
-void Arguments::AddNumpy(PyObject* o, const std::string& path) {
+void Arguments::AddNumpy(PyObject* o, const Path& path) {
     Device& device = GetDefaultContext().GetNativeBackend().GetDevice(0);
     Array x;
     try {
@@ -63,16 +70,16 @@ void Arguments::AddNumpy(PyObject* o, const std::string& path) {
     }
     PyErr_Clear();
     if (!is_shared) {
-        throw TypeError{"capture: argument ", path,
+        throw TypeError{"capture: argument ", path.ToString(),
                         " is a NumPy array that chainerx can't share "
                         "memory with; pass chainerx.array(",
-                        path, ")"};
+                        path.ToString(), ")"};
     }
     key_ += 'n';
     arrays_.push_back(std::move(x));
 }
 
-void Arguments::Add(PyObject* o, const std::string& path, int depth) {
+void Arguments::Add(PyObject* o, const Path& path) {
     if (IsNdArray(o)) {
         key_ += 'a';
         arrays_.push_back(Self(o));
@@ -87,25 +94,24 @@ void Arguments::Add(PyObject* o, const std::string& path, int depth) {
             arrays_.push_back(engine::RecordOf("capture", v));
         }
     } else if (PyTuple_Check(o) || PyList_CheckExact(o)) {
-        if (depth > kMaxDepth)
-            throw ValueError{"capture: argument ", path, " is nested too deeply"};
+        if (path.depth > kMaxDepth)
+            throw ValueError{"capture: argument ", path.ToString(), " is nested too deeply"};
         const Items items{o};
         AddPointer('(', Py_TYPE(o));
         for (Py_ssize_t i = 0; i < items.size(); ++i) {
-            Add(items[i], depth == 0 && path.empty() ? StrCat(i) : StrCat(path, "[", i, "]"),
-                depth + 1);
+            Add(items[i], {&path, nullptr, i, path.depth + 1});
         }
         key_ += ')';
     } else if (PyDict_CheckExact(o)) {
-        if (depth > kMaxDepth)
-            throw ValueError{"capture: argument ", path, " is nested too deeply"};
+        if (path.depth > kMaxDepth)
+            throw ValueError{"capture: argument ", path.ToString(), " is nested too deeply"};
         key_ += '{';
         const Ref copy = Check(PyDict_Copy(o));
         PyObject* name;
         PyObject* value;
         for (Py_ssize_t i = 0; PyDict_Next(copy.get(), &i, &name, &value) != 0;) {
             AddValue(name, path);
-            Add(value, StrCat(path, "[...]"), depth + 1);
+            Add(value, {&path, "...", 0, path.depth + 1});
         }
         key_ += '}';
     } else if (PyObject_TypeCheck(o, Numpy().ndarray)) {
@@ -120,9 +126,8 @@ void Arguments::AddSettings() {
     Device& device = GetDefaultDevice();
     AddPointer('d', &device);
     AddPointer('s', GetCurrentStream(device));
-    const uint64_t mask = internal::RecordMask(device.context());
-    key_.append(reinterpret_cast<const char*>(&mask), sizeof(mask));
-    engine::AddConfigKey(key_);
+    AddNumber(internal::RecordMask(device.context()));
+    AddNumber(engine::GetConfigNumber());
 }
 
 }  // namespace chainerx::python

@@ -10,14 +10,27 @@
 
 namespace chainerx::python {
 
+// Where an argument is, for messages: made a text only where it is needed.
+struct Path {
+    const Path* outer;  // null for an argument itself
+    const char* name;   // of a keyword; null for a position
+    Py_ssize_t index;
+    int depth;
+
+    std::string ToString() const;
+};
+
 class Arguments {
  public:
     // `interned` is a dict of the values that calls have had, so that equal ones are one object.
-    explicit Arguments(PyObject* interned) : interned_{interned} {}
+    explicit Arguments(PyObject* interned) : interned_{interned} {
+        key_.reserve(256);
+        arrays_.reserve(8);
+    }
 
     // Adds an argument, down to the leaves of tuples, lists and dicts. `path` is for messages.
     // TypeError for values that can't be compared.
-    void Add(PyObject* o, const std::string& path, int depth = 0);
+    void Add(PyObject* o, const Path& path);
     // What follows is the argument of that name.
     void AddName(const char* name) { (key_ += '=') += name; }
     // Adds what routines depend on besides their arguments: the default device, modes of
@@ -29,8 +42,9 @@ class Arguments {
 
  private:
     void AddPointer(char kind, const void* p);
-    void AddValue(PyObject* o, const std::string& path);
-    void AddNumpy(PyObject* o, const std::string& path);
+    void AddNumber(uint64_t n);
+    void AddValue(PyObject* o, const Path& path);
+    void AddNumpy(PyObject* o, const Path& path);
 
     PyObject* interned_;
     std::string key_;

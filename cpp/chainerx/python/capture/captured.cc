@@ -134,14 +134,14 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* n
         if (c->capture == nullptr) throw ChainerxError{"capture: the function has been cleared"};
         const Py_ssize_t n = PyVectorcall_NARGS(nargsf);
         Arguments arguments{c->interned};
-        for (Py_ssize_t i = 0; i < n; ++i) arguments.Add(args[i], StrCat(i));
+        for (Py_ssize_t i = 0; i < n; ++i) arguments.Add(args[i], {nullptr, nullptr, i, 0});
         const Py_ssize_t n_names = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
         for (Py_ssize_t i = 0; i < n_names; ++i) {
             PyObject* name = PyTuple_GET_ITEM(names, i);
             const char* text = PyUnicode_AsUTF8(name);
             if (text == nullptr) throw PythonError{};
             arguments.AddName(text);
-            arguments.Add(args[n + i], text);
+            arguments.Add(args[n + i], {nullptr, text, 0, 0});
         }
         arguments.AddSettings();
         Run run{c->step, args, static_cast<size_t>(n), names, nullptr};

@@ -89,8 +89,8 @@ PyObject* RefuseCapture(PyObject*, PyObject* what) try {
 
 PyMethodDef g_functions[] = {
     {"is_capturing", &IsCapturing, METH_NOARGS, "Whether this thread records a step."},
-    {"capture_part",
-     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&AddPart)), METH_FASTCALL,
+    {"capture_part", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&AddPart)),
+     METH_FASTCALL,
      "Adds functions that each replay calls: prepare() before the kernels, which says whether the "
      "recording still holds, and finish(value) after them. Returns the value."},
     {"refuse_capture", &RefuseCapture, METH_O, "Says why the step that is recorded can't be."},

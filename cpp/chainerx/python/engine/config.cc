@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/library_option.h"
+#include "chainerx/python/engine/attributes.h"
 #include "chainerx/python/errors.h"
 #include "chainerx/python/type_object.h"
 
@@ -391,31 +394,49 @@ void MirrorGlobal(PyObject* global_config, PyObject* name, PyObject* value) {
     if (g_config != nullptr && g_config->global == global_config) MirrorOption(name, value, false);
 }
 
-void AddConfigKey(std::string& key) {
-    if (g_config == nullptr) return;
-    // Names are few, and values are constants: each is kept, so that its address says which it is.
+namespace {
+
+// Adds names and values. Values are constants: each is kept, so that its address says which it is.
+void AddValues(std::string& key, PyObject* dict) {
     static PyObject* kept = PyDict_New();
     if (kept == nullptr) throw PythonError{};
-    const auto add = [&](PyObject* dict) {
-        PyObject* name;
-        PyObject* value;
-        for (Py_ssize_t i = 0; PyDict_Next(dict, &i, &name, &value) != 0;) {
-            key.append(reinterpret_cast<const char*>(&name), sizeof(name));
-            key.append(reinterpret_cast<const char*>(&value), sizeof(value));
-            if (value == Py_None || PyBool_Check(value)) continue;
-            const Ref address = Check(PyLong_FromVoidPtr(value));
-            if (PyDict_SetDefault(kept, address.get(), value) == nullptr) throw PythonError{};
-        }
-        key += ';';
-    };
-    const Ref global{PyObject_GenericGetDict(g_config->global, nullptr)};
-    if (global) {
-        add(global.get());
-    } else {
-        PyErr_Clear();
+    PyObject* name;
+    PyObject* value;
+    for (Py_ssize_t i = 0; PyDict_Next(dict, &i, &name, &value) != 0;) {
+        key.append(reinterpret_cast<const char*>(&name), sizeof(name));
+        key.append(reinterpret_cast<const char*>(&value), sizeof(value));
+        if (value == Py_None || PyBool_Check(value)) continue;
+        const Ref address = Check(PyLong_FromVoidPtr(value));
+        if (PyDict_SetDefault(kept, address.get(), value) == nullptr) throw PythonError{};
     }
+    key += ';';
+}
+
+}  // namespace
+
+uint64_t GetConfigNumber() {
+    // Guarded by the GIL. The last configuration that was asked for, most often the same one again.
+    static DictVersion global_version;
+    static DictVersion local_version;
+    static PyObject* last_local = nullptr;  // not owned: a version belongs to one dict
+    static uint64_t last_number = 0;
+    static auto& numbers = *new std::map<std::string, uint64_t>;
+    if (g_config == nullptr) return 0;
+    const Ref global{PyObject_GenericGetDict(g_config->global, nullptr)};
+    if (!global) PyErr_Clear();
     const Ref local = Check(LocalValues(g_config));
-    add(local.get());
+    if (global && local.get() == last_local && global_version.IsOf(global.get()) &&
+        local_version.IsOf(local.get())) {
+        return last_number;
+    }
+    std::string key;
+    if (global) AddValues(key, global.get());
+    AddValues(key, local.get());
+    last_number = numbers.try_emplace(std::move(key), numbers.size() + 1).first->second;
+    if (global) global_version = DictVersion{global.get()};
+    local_version = DictVersion{local.get()};
+    last_local = local.get();
+    return last_number;
 }
 
 bool IsTraining() { return g_config != nullptr && ReadFlag(GetNames().train); }

@@ -2,7 +2,7 @@
 // calls are made inside of a block that sets it.
 #pragma once
 
-#include <string>
+#include <cstdint>
 
 #include "chainerx/python/bind.h"
 #include "chainerx/python/engine/state.h"
@@ -19,9 +19,9 @@ void MirrorGlobal(PyObject* global_config, PyObject* name, PyObject* value);
 // Whether `chainer.config.train` is true.
 bool IsTraining();
 
-// Adds the values of `chainer.config` in this thread to a key: equal keys, equal values. Does nothing
-// before chainer is imported.
-void AddConfigKey(std::string& key);
+// A number of the values of `chainer.config` in this thread: equal only for equal values. 0 before
+// chainer is imported.
+uint64_t GetConfigNumber();
 
 // Sets `enable_backprop` of the running thread during its lifetime, both there and in the mirror.
 class BackpropConfig {

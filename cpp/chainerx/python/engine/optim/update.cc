@@ -433,9 +433,11 @@ class PlanPart : public ReplayPart {
 
     // Null if the optimizer has made another one.
     Ref FindPlan() const {
-        const Ref owner = Check(PyObject_GetAttrString(held_.get(), "_plan"));
+        static PyObject* owner_name = PyUnicode_InternFromString("_plan");
+        static PyObject* plan_name = PyUnicode_InternFromString("engine_plan");
+        const Ref owner = Check(PyObject_GetAttr(held_.get(), owner_name));
         if (owner.get() == Py_None) return Ref{};
-        Ref plan = Check(PyObject_GetAttrString(owner.get(), "engine_plan"));
+        Ref plan = Check(PyObject_GetAttr(owner.get(), plan_name));
         if (reinterpret_cast<PlanObject*>(plan.get())->id != id_) return Ref{};
         return plan;
     }

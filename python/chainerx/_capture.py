@@ -7,7 +7,7 @@ import functools
 import typing as tp
 import weakref
 
-from chainerx import _core
+from chainerx._core import engine
 
 _Function = tp.TypeVar('_Function', bound=collections.abc.Callable[..., tp.Any])
 
@@ -30,12 +30,14 @@ class Variant(tp.NamedTuple):
     reason: str
 
 
-class Capture(_core._Capture):
+class Capture(engine.CapturedFunction):
     """A captured function; see `capture`, which makes one.
 
     Attributes:
         __wrapped__ (callable): The function itself, which is never replayed.
     """
+
+    __wrapped__: tp.Any
 
     def __init__(self, step: tp.Any, variants: int, strict: bool) -> None:
         self._options = variants, strict
@@ -98,32 +100,24 @@ def capture(step: tp.Any = None, /, *, variants: int = 8, strict: bool = True) -
 
     It is a decorator, too, with or without options; a method is captured for each instance.
 
-    Parameters
-    ----------
-    step : callable
-        Its arguments may be arrays (of chainerx and NumPy, variables), tuples, lists and dicts of
-        them, and hashable values. Each combination of dtypes, shapes, devices, values and settings
-        (``chainer.config``, modes of backpropagation) is recorded by itself.
-    variants : int
-        How many of these are kept; then the one least used is thrown out.
-    strict : bool
-        Whether what can't be replayed is an error. If not, a warning says why, and the function
-        runs as it is.
+    Args:
+        step (callable): Its arguments may be arrays (of chainerx and NumPy, variables), tuples,
+            lists and dicts of them, and hashable values. Each combination of dtypes, shapes,
+            devices, values and settings (``chainer.config``, modes of backpropagation) is recorded
+            by itself.
+        variants (int): How many of these are kept; then the one least used is thrown out.
+        strict (bool): Whether what can't be replayed is an error. If not, a warning says why, and
+            the function runs as it is.
 
-    Returns
-    -------
-    Capture
-        The function. It returns what ``step`` returns, arrays as new ones outside of all graphs:
-        ``backward`` belongs inside.
+    Returns:
+        Capture: The function. It returns what ``step`` returns, arrays as new ones outside of all
+        graphs: ``backward`` belongs inside.
 
-    Raises
-    ------
-    CaptureError
-        If a replay would do something else than the function: values are read by Python, numbers of
-        Python or arrays of NumPy differ from call to call, an array that is not returned stays in
-        use. The function has run as it is when this is raised.
-    TypeError
-        If an argument is neither an array nor hashable.
+    Raises:
+        CaptureError: If a replay would do something else than the function: values are read by
+            Python, numbers of Python or arrays of NumPy differ from call to call, an array that is
+            not returned stays in use. The function has run as it is when this is raised.
+        TypeError: If an argument is neither an array nor hashable.
     """
     if step is None:
         return functools.partial(capture, variants=variants, strict=strict)

@@ -241,7 +241,7 @@ void Recorder::Drew(uint64_t key, std::function<uint64_t()> draw) {
     recording_->keys.push_back(std::move(draw));
 }
 
-void Recorder::Add(std::shared_ptr<ReplayPart> part, std::vector<Array> arrays) {
+void Recorder::Add(std::shared_ptr<ReplayPart> part, std::span<const Array> arrays) {
     using Again = ReplayPart::Again;
     for (const auto& other : recording_->parts) {
         if (part->again() == Again::kDone || !part->IsSame(*other)) continue;
@@ -249,7 +249,7 @@ void Recorder::Add(std::shared_ptr<ReplayPart> part, std::vector<Array> arrays) 
         return;
     }
     recording_->parts.push_back(std::move(part));
-    part_arrays_.push_back(std::move(arrays));
+    part_arrays_.emplace_back(arrays.begin(), arrays.end());
 }
 
 void Recorder::Refuse(const char* what) {
@@ -298,8 +298,8 @@ void Recorder::WroteGrad(Slot& slot, uint64_t id) {
 void Recorder::Recorded(Node*, std::span<const ConstArrayRef>, std::span<const Array>) {}
 
 int Recorder::AddOutput(const Array& x) {
-    recording_->outputs.push_back({Find(x), x.shape(), x.strides(), x.dtype(), &x.device(),
-                                   x.body()->read_only});
+    recording_->outputs.push_back(
+        {Find(x), x.shape(), x.strides(), x.dtype(), &x.device(), x.body()->read_only});
     return static_cast<int>(recording_->outputs.size()) - 1;
 }
 
@@ -344,7 +344,9 @@ void Recorder::CheckNothingEscaped(std::span<const Array> outputs, void (*collec
         for (const auto& [buffer, temporary] : born_) {
             if (temporary.memory < 0) continue;
             const auto is_here = [b = buffer](const Array& x) { return x.buffer() == b; };
-            const auto has = [&](const auto& arrays) { return std::ranges::any_of(arrays, is_here); };
+            const auto has = [&](const auto& arrays) {
+                return std::ranges::any_of(arrays, is_here);
+            };
             if (!has(outputs) && !has(grads_) && std::ranges::none_of(part_arrays_, has)) {
                 return temporary.memory;
             }

@@ -44,8 +44,7 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
     void Died(Buffer& buffer) noexcept override;
     void CopiedFromHost(Device& device, void* dst, const void* src, int64_t nbytes) override;
     void Drew(uint64_t key, std::function<uint64_t()> draw) override;
-    using CaptureObserver::Add;
-    void Add(std::shared_ptr<ReplayPart> part, std::vector<Array> arrays) override;
+    void Add(std::shared_ptr<ReplayPart> part, std::span<const Array> arrays) override;
     void Refuse(const char* what) override;
 
     void ReadGrad(Slot& slot, uint64_t id, const Array& grad) override;

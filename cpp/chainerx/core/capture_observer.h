@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "chainerx/core/macro.h"
 #include "chainerx/core/thread_state.h"
@@ -21,7 +20,7 @@ class Device;
 // What the host does at each replay of a step, such as counting the updates of an optimizer.
 class CX_API ReplayPart {
  public:
-    virtual ~ReplayPart();
+    virtual ~ReplayPart() = default;
     // Called before the kernels run: brings memory of devices up to date. Returns false, having
     // changed nothing, if the step would do something else now: it is then recorded anew.
     virtual bool Prepare() = 0;
@@ -40,7 +39,7 @@ struct Slot;  // autograd/graph.h
 
 class CX_API CaptureObserver {
  public:
-    virtual ~CaptureObserver();
+    virtual ~CaptureObserver() = default;
 
     // Told of all buffers, but only while the thread records.
     virtual void Born(Buffer& buffer) = 0;
@@ -52,8 +51,7 @@ class CX_API CaptureObserver {
     // the host copies to the device and that begin with it are drawn anew at each replay.
     virtual void Drew(uint64_t key, std::function<uint64_t()> draw) = 0;
     // `arrays` are results of the step that the part is given.
-    virtual void Add(std::shared_ptr<ReplayPart> part, std::vector<Array> arrays) = 0;
-    void Add(std::shared_ptr<ReplayPart> part);
+    virtual void Add(std::shared_ptr<ReplayPart> part, std::span<const Array> arrays = {}) = 0;
     // The gradient of a leaf is read (null if it has none), or set.
     virtual void ReadGrad(Slot& slot, uint64_t id, const Array& grad) = 0;
     virtual void WroteGrad(Slot& slot, uint64_t id) = 0;

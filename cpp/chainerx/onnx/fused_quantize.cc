@@ -5,6 +5,7 @@
 #include "chainerx/onnx/axes.h"
 #include "chainerx/onnx/operator.h"
 #include "chainerx/onnx/quantize.h"
+#include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/tables/activation.h"
 #include "chainerx/ops/elementwise/tables/bitwise.h"
 #include "chainerx/ops/linalg/linalg.h"

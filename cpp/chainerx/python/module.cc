@@ -76,7 +76,6 @@ NB_MODULE(_core, m) {
         InitErrors(m.ptr());
         InitNumpy();
         InitNdArray(m.ptr());
-        InitCapture(m.ptr());
     } catch (const PythonError&) {
         throw nb::python_error();
     }
@@ -115,6 +114,7 @@ NB_MODULE(_core, m) {
         m.def_submodule("engine", "The part of chainer that is written in C++.");
     try {
         engine::InitEngine(engine_module.ptr());
+        InitCapture(engine_module.ptr());
         InitCapturePart(engine_module.ptr());
     } catch (const PythonError&) {
         throw nb::python_error();

@@ -249,7 +249,7 @@ PyMethodDef g_methods[] = {
 
 }  // namespace
 
-void InitCapture(PyObject* module) {
+void InitCapture(PyObject* engine) {
     static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(&New)},
                                   {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
                                   {Py_tp_traverse, reinterpret_cast<void*>(&Traverse)},
@@ -258,10 +258,10 @@ void InitCapture(PyObject* module) {
                                   {Py_tp_methods, g_methods},
                                   {Py_tp_doc, const_cast<char*>("The base of captured functions.")},
                                   {0, nullptr}};
-    static PyType_Spec spec = {"chainerx._core._Capture", sizeof(CaptureObject), 0,
+    static PyType_Spec spec = {"chainerx._core.engine.CapturedFunction", sizeof(CaptureObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
                                slots};
-    AddType(module, spec);
+    AddType(engine, spec);
     internal::SetCaptureLocator(&Locate);
 }
 

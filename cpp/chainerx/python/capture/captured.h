@@ -5,6 +5,6 @@
 
 namespace chainerx::python {
 
-void InitCapture(PyObject* module);
+void InitCapture(PyObject* engine);
 
 }  // namespace chainerx::python

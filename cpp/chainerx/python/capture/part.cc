@@ -71,8 +71,7 @@ PyObject* AddPart(PyObject*, PyObject* const* args, Py_ssize_t n) try {
         const internal::Unobserved by_ourselves;  // NumPy arrays are handed out as such
         detached = Ref{form.Fill(arrays)};
     }
-    capture->Add(std::make_shared<PythonPart>(args[0], args[1], args[2], std::move(form)),
-                 std::move(arrays));
+    capture->Add(std::make_shared<PythonPart>(args[0], args[1], args[2], std::move(form)), arrays);
     return detached.Release();
 } catch (...) {
     return Failed("capture_part");

@@ -22,6 +22,8 @@ using internal::Replay;
 // A step may differ once from call to call, as caches fill.
 constexpr int kMaxDifferences = 2;
 
+constexpr int64_t kCallsBeforeWarning = 100;
+
 // What a recording depends on: layouts of arguments, and which of them are the same array.
 struct Key {
     std::string text;  // of the layer above
@@ -121,6 +123,7 @@ class Capture::Impl {
         const std::unique_lock lock{mutex_, std::try_to_lock};
         if (!lock.owns_lock() || running_) return {Detach(request.step()), 0, false};
         const Running scope{running_};
+        WarnOfManyKinds(request);
         Variant& variant = Find(request);
         variant.last_use = ++uses_;
         if (variant.is_refused || Overlap(request.arguments)) {
@@ -131,6 +134,7 @@ class Capture::Impl {
             const char* reason = nullptr;
             if (variant.replay->Run(request.arguments, outputs, reason)) {
                 ++variant.replays;
+                ++replays_;
                 return {std::move(outputs), variant.id, true};
             }
             variant.reason = reason;
@@ -154,6 +158,11 @@ class Capture::Impl {
                            v->replay ? v->replay->nbytes() : 0, v->replays, v->reason});
         }
         return all;
+    }
+
+    void Clear() {
+        const std::lock_guard lock{mutex_};
+        if (!running_) variants_.clear();
     }
 
  private:
@@ -203,6 +212,22 @@ class Capture::Impl {
         return *v;
     }
 
+    // Warns once of a function that is recorded more often than replayed.
+    void WarnOfManyKinds(const Request& request) {
+        if (++calls_ != kCallsBeforeWarning || replays_ * 2 >= calls_) return;
+        if (request.warn == nullptr) return;
+        std::string kinds;
+        for (const auto& v : variants_) kinds += StrCat(kinds.empty() ? "" : ", ", v->arguments);
+        request.warn(request.user,
+                     StrCat("capture: of ", calls_, " calls only ", replays_,
+                            " were replays, since the arguments are of ever new kinds; the last "
+                            "ones were ",
+                            kinds,
+                            ". Pad arrays to few shapes, pass numbers as arrays, or keep "
+                            "more variants (",
+                            options_.variants, ")"));
+    }
+
     // Runs the step as it is, and records it. What the step itself throws passes through.
     std::vector<Array> Record(Variant& variant, const Request& request) {
         std::vector<Array> outputs;
@@ -249,6 +274,8 @@ class Capture::Impl {
     mutable std::mutex mutex_;
     bool running_{false};
     uint64_t uses_{0};
+    int64_t calls_{0};
+    int64_t replays_{0};
     uint64_t last_id_{0};
     std::vector<int64_t> scratch_;
     std::vector<std::unique_ptr<Variant>> variants_;
@@ -266,5 +293,7 @@ std::vector<Array> Capture::operator()(const std::vector<Array>& arguments) {
 Capture::Result Capture::Run(const Request& request) { return impl_->Run(request); }
 
 std::vector<CaptureVariant> Capture::variants() const { return impl_->variants(); }
+
+void Capture::Clear() { impl_->Clear(); }
 
 }  // namespace chainerx

@@ -52,6 +52,8 @@ class CX_API Capture {
     std::vector<Array> operator()(const std::vector<Array>& arguments);
 
     std::vector<CaptureVariant> variants() const;
+    // Forgets all recordings.
+    void Clear();
 
     // For layers above.
     struct Request {

@@ -177,6 +177,145 @@ def test_stateful_links_are_refused_by_name():
         step(x)
 
 
+def test_hooks_of_functions_see_each_call():
+    _, _, step = make()
+    captured = chx.capture(step)
+    for i in range(5):
+        captured(*batch(i))
+    with chainer.function_hooks.TimerHook() as hook:
+        captured(*batch(5))
+    assert len(hook.call_history) > 4
+    captured(*batch(6))
+    assert captured.info()[0].replays == 3
+
+
+class Classifier(chainer.Chain):
+    def __init__(self, predictor):
+        super().__init__()
+        with self.init_scope():
+            self.predictor = predictor
+
+    def forward(self, x, t):
+        y = self.predictor(x)
+        loss = F.softmax_cross_entropy(y, t)
+        chainer.report({'loss': loss, 'accuracy': F.accuracy(y, t), 'answer': 42}, self)
+        return loss
+
+
+class Log(chainer.training.Extension):
+    trigger = 1, 'iteration'
+
+    def __init__(self):
+        self.rows = []
+
+    def __call__(self, trainer):
+        row = dict(trainer.observation)
+        assert row.pop('main/answer') == 42
+        self.rows.append({k: float(numpy(getattr(v, 'array', v))) for k, v in row.items()})
+
+
+def train(capture, hooks=(), name='Adam'):
+    np.random.seed(0)
+    model, _, _ = make()
+    classifier = Classifier(model).to_chx()
+    optimizer = getattr(optimizers, name)().setup(classifier)
+    for hook in hooks:
+        optimizer.add_hook(hook)
+    data = [tuple(np.squeeze(a, 0) for a in batch(i, 1, 'numpy')) for i in range(32)]
+    iterator = chainer.iterators.SerialIterator(data, 4)
+    updater = chainer.training.StandardUpdater(
+        iterator, optimizer, device='native:0', capture=capture
+    )
+    trainer = chainer.training.Trainer(updater, (2, 'epoch'))
+    log = Log()
+    trainer.extend(log)
+    test = chainer.iterators.SerialIterator(data[:8], 4, repeat=False, shuffle=False)
+    evaluator = chainer.training.extensions.Evaluator(
+        test, classifier, device='native:0', capture=capture
+    )
+    trainer.extend(evaluator, trigger=(4, 'iteration'))
+    trainer.run()
+    return log.rows, classifier, updater, evaluator
+
+
+HOOKS = {
+    'none': lambda: (),
+    'decay': lambda: (chainer.optimizer_hooks.WeightDecay(0.01),),
+    'lasso': lambda: (chainer.optimizer_hooks.Lasso(0.01),),
+    'clip': lambda: (chainer.optimizer_hooks.GradientClipping(0.5),),
+    'clip little': lambda: (chainer.optimizer_hooks.GradientClipping(50),),
+    'hard': lambda: (chainer.optimizer_hooks.GradientHardClipping(-0.1, 0.1),),
+    'two': lambda: (
+        chainer.optimizer_hooks.GradientClipping(0.5),
+        chainer.optimizer_hooks.WeightDecay(0.01),
+    ),
+}
+
+
+@pytest.mark.parametrize('name', ['SGD', 'Adam'])
+@pytest.mark.parametrize('hooks', HOOKS)
+def test_a_trainer(hooks, name):
+    rows, model, updater, evaluator = train(True, HOOKS[hooks](), name)
+    expected, other, _, _ = train(False, HOOKS[hooks](), name)
+    assert rows == expected
+    compare(model, other)
+    assert updater._captured.info()[0].replays == 16 - 3
+    assert evaluator._captured.info()[0].replays == 8 - 3
+
+
+def test_a_hook_that_changes():
+    models = []
+    for capture in (True, False):
+        model, optimizer, step = make('Adam')
+        hook = chainer.optimizer_hooks.WeightDecay(0.1)
+        optimizer.add_hook(hook)
+        if capture:
+            step = chx.capture(step)
+        for i in range(12):
+            if i == 6:
+                hook.rate = 0.01
+            step(*batch(i))
+        models.append(model)
+        assert optimizer.t == 12
+    compare(*models)
+
+
+def test_hooks_of_the_program_are_refused():
+    _, optimizer, step = make()
+
+    def hook(optimizer):
+        pass
+
+    optimizer.add_hook(hook)
+    captured = chx.capture(step)
+    captured(*batch(0))
+    with pytest.raises(chx.CaptureError, match=r'a hook of the program, .*hook, is called'):
+        captured(*batch(0))
+
+
+def test_two_optimizers():
+    models = []
+    for capture in (True, False):
+        a, _, _ = make(seed=1)
+        b, _, _ = make(seed=2)
+        rules = [optimizers.Adam().setup(a), optimizers.SGD().setup(b)]
+
+        def step(x, t, models=(a, b), rules=rules):
+            losses = []
+            for model, rule in zip(models, rules, strict=True):
+                rule.update(lambda x, t, model=model: F.softmax_cross_entropy(model(x), t), x, t)
+                losses.append(F.sum(model(x)))
+            return losses
+
+        if capture:
+            step = chx.capture(step)
+        for i in range(8):
+            step(*batch(i))
+        models.append((a, b))
+    for a, b in zip(*models, strict=True):
+        compare(a, b)
+
+
 def test_a_loss_that_is_read():
     _, _, step = make()
     seen = []

@@ -1,7 +1,9 @@
 """What a replay can't repeat is an error that says what, and where."""
 
+import gc
 import re
 import warnings
+import weakref
 
 import chainerx as chx
 import numpy as np
@@ -177,6 +179,36 @@ def test_arguments_that_can_not_be_compared(value):
     step = chx.capture(lambda x, value: x + 1)
     with pytest.raises(TypeError, match='capture: argument 1'):
         step(chx.ones(2), value)
+
+
+def test_many_kinds_of_arguments_are_a_warning():
+    step = chx.capture(lambda x, i: x + i, variants=3)
+    x = chx.ones(2)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter('always')
+        for i in range(250):
+            assert step(x, i).tolist() == [i + 1] * 2
+    (warning,) = found
+    assert re.match(r'capture: of 100 calls only 0 were replays', str(warning.message))
+
+
+def test_values_of_many_calls_are_not_kept():
+    step = chx.capture(lambda x, value: x + 1, strict=True)
+    x = chx.ones(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        first = object()
+        gone = weakref.ref(_Value())
+        step(x, gone())
+        for _ in range(5000):
+            step(x, object())
+    del first
+    gc.collect()
+    assert gone() is None
+
+
+class _Value:
+    pass
 
 
 def test_a_failed_capture_leaves_everything_as_a_plain_call():

@@ -14,11 +14,14 @@
 #include "chainerx/python/capture/arguments.h"
 #include "chainerx/python/capture/results.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/engine/state.h"
 #include "chainerx/python/errors.h"
 #include "chainerx/python/type_object.h"
 
 namespace chainerx::python {
 namespace {
+
+constexpr Py_ssize_t kMaxInterned = 4096;
 
 struct FormOf {
     uint64_t variant;
@@ -111,6 +114,23 @@ void Warn(const void*, const std::string& reason) {
     if (PyErr_WarnEx(PyExc_RuntimeWarning, reason.c_str(), 1) < 0) throw PythonError{};
 }
 
+// Calls the function as it is.
+PyObject* CallPlain(CaptureObject* c, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+    std::vector<Array> arrays;
+    const Ref result = Check(PyObject_Vectorcall(c->step, args, static_cast<size_t>(n), names));
+    const ResultForm form{result.get(), arrays};
+    return form.Fill(arrays);
+}
+
+// Forgets all recordings, of a function whose arguments are never the same: the values that it has
+// had are kept, so that they can be compared.
+void Forget(CaptureObject* c) {
+    const Ref old{c->interned};
+    c->interned = Check(PyDict_New()).Release();
+    c->capture->Clear();
+    c->forms->clear();
+}
+
 // Keeps the form of the result of a recorded call.
 void Keep(CaptureObject* c, uint64_t variant, std::unique_ptr<ResultForm> form) {
     const auto it = std::ranges::find(*c->forms, variant, &FormOf::variant);
@@ -133,6 +153,9 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* n
         CaptureObject* c = AsCapture(self);
         if (c->capture == nullptr) throw ChainerxError{"capture: the function has been cleared"};
         const Py_ssize_t n = PyVectorcall_NARGS(nargsf);
+        // Hooks of functions want to see them, and debug mode their values.
+        if (engine::IsObserved(engine::GetState())) return CallPlain(c, args, n, names);
+        if (PyDict_GET_SIZE(c->interned) > kMaxInterned) Forget(c);
         Arguments arguments{c->interned};
         for (Py_ssize_t i = 0; i < n; ++i) arguments.Add(args[i], {nullptr, nullptr, i, 0});
         const Py_ssize_t n_names = names != nullptr ? PyTuple_GET_SIZE(names) : 0;

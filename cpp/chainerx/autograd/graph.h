@@ -112,7 +112,7 @@ struct CX_API Slot {
     // Returns the gradient of one id; null if unset.
     Array GetGrad(uint64_t id);
     void SetGrad(uint64_t id, Array grad);  // null clears; has no effect after the body has gone
-    Array FindGrad(uint64_t id);  // the same, unobserved (core/capture_observer.h)
+    Array FindGrad(uint64_t id);            // the same, unobserved (core/capture_observer.h)
     // Returns the sum of a gradient (null if unset) and another one.
     static Array SumOfGrads(const Array& current, const Array& grad);
     // Adds to the gradient; concurrent runs lose nothing.

@@ -71,7 +71,7 @@ struct ThreadState {
     Region* region{nullptr};      // the function that is being computed; new nodes belong to it
     uint32_t differentiating{0};  // nesting depth of derivatives that are being computed
     RecordObserver* record_observer{nullptr};  // sees recorded operations; null if there is none
-    CaptureObserver* capture{nullptr};         // records this thread's kernel calls; null if none does
+    CaptureObserver* capture{nullptr};  // records this thread's kernel calls; null if none does
 
     uint64_t node_sequence{0};
     void* nodes_to_destroy{nullptr};  // autograd: nodes waiting for destruction

@@ -35,8 +35,8 @@ struct OperandInfo {
     OperandKind kind;
     const char* type;  // in C++, as spelled in the row
     const char* name;
-    // For values: the size, a function that copies to uninitialized memory aligned for any type, and
-    // one that compares. The copy is not destroyed.
+    // For values: the size, a function that copies to uninitialized memory aligned for any type,
+    // and one that compares. The copy is not destroyed.
     size_t size{0};
     void (*copy)(void* to, const void* from){nullptr};
     bool (*is_equal)(const void* a, const void* b){nullptr};

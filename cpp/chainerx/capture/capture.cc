@@ -15,6 +15,7 @@
 namespace chainerx {
 namespace {
 
+using internal::Extent;
 using internal::Recorder;
 using internal::Recording;
 using internal::Replay;
@@ -146,6 +147,14 @@ class Capture::Impl {
             variant.has_run = true;
             return {std::move(outputs), variant.id, false};
         }
+        if (variant.first != nullptr) {
+            for (const Array& x : request.arguments) {
+                const Extent range =
+                    internal::ExtentOf(x.raw_data(), x.shape(), x.strides(), x.GetItemSize());
+                if (variant.first->IsHeld(range))
+                    return {Detach(request.step()), variant.id, false};
+            }
+        }
         std::vector<Array> outputs = Record(variant, request);
         return {std::move(outputs), variant.id, false};
     }
@@ -239,6 +248,13 @@ class Capture::Impl {
             try {
                 recording = recorder.Finish(outputs, request.collect);
                 if (request.describe != nullptr) recording->result = request.describe(request.user);
+                const auto is_held = [&](Extent e) { return recording->IsHeld(e); };
+                if (std::ranges::any_of(recording->argument_extents, is_held)) {
+                    variant.has_run = false;  // this call can't be told from one with other arrays
+                    variant.first = nullptr;
+                    variant.reason = "an argument is an array that it uses by itself, too";
+                    return outputs;
+                }
             } catch (const CaptureError& e) {
                 problem = e.what();
             }
@@ -246,8 +262,8 @@ class Capture::Impl {
         if (!problem && variant.first != nullptr) {
             problem = variant.first->FindDifference(*recording);
             if (!problem) {
+                variant.replay = std::make_unique<Replay>(std::move(recording), *variant.first);
                 variant.first = nullptr;
-                variant.replay = std::make_unique<Replay>(std::move(recording));
                 return outputs;
             }
             problem = StrCat("capture: the step does not do the same in each call. ", *problem,

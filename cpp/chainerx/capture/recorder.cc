@@ -8,11 +8,15 @@
 #include <utility>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/leak_tracker.h"
 #include "chainerx/core/overlap.h"
 
 namespace chainerx::internal {
 namespace {
+
+// Of all recorders: fork keeps a list of locks, which must live as long as the process.
+constinit ForkMutex g_mutex;
 
 std::atomic<Locator> g_locator{nullptr};
 std::atomic<VariableCheck> g_variable_check{nullptr};
@@ -64,7 +68,11 @@ bool IsCurrentVariable(Slot* slot) {
 }
 
 Recorder::Recorder(std::span<const Array> arguments) : recording_{std::make_unique<Recording>()} {
-    for (const Array& x : arguments) recording_->argument_memories.push_back(AddArgument(x));
+    for (const Array& x : arguments) {
+        recording_->argument_memories.push_back(AddArgument(x));
+        recording_->argument_arrays.push_back(Detached(x));
+        recording_->argument_extents.push_back({arguments_.back().begin, arguments_.back().end});
+    }
     RecordingHook::Use(1);
     AddBufferObserver(this);
     t_state.capture = this;
@@ -94,7 +102,7 @@ int Recorder::AddArgument(const Array& x) {
 }
 
 void Recorder::Born(Buffer& buffer) {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{g_mutex};
     if (buffer.is_foreign()) {
         borrowed_[&buffer] = true;
         return;
@@ -107,7 +115,7 @@ void Recorder::Born(Buffer& buffer) {
 }
 
 void Recorder::Died(Buffer& buffer) noexcept {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{g_mutex};
     borrowed_.erase(&buffer);
     if (const auto it = born_.find(&buffer); it != born_.end()) {
         live_ -= it->second.nbytes;
@@ -135,7 +143,7 @@ int Recorder::Hold(Buffer& buffer, bool is_borrowed) {
 Place Recorder::Find(const Array& x) {
     Buffer& buffer = *x.buffer();
     {
-        const std::lock_guard lock{mutex_};
+        const std::lock_guard lock{g_mutex};
         if (const auto it = born_.find(&buffer); it != born_.end()) {
             if (it->second.memory < 0) {
                 it->second.memory = static_cast<int>(recording_->memories.size());
@@ -155,7 +163,7 @@ Place Recorder::Find(const Array& x) {
     }
     bool is_borrowed;
     {
-        const std::lock_guard lock{mutex_};
+        const std::lock_guard lock{g_mutex};
         is_borrowed = borrowed_.contains(&buffer);
     }
     return {Hold(buffer, is_borrowed), x.offset()};
@@ -197,7 +205,7 @@ void Recorder::Record(KernelCall& call) {
 Place Recorder::FindBytes(Device& device, char* data, int64_t nbytes) {
     std::vector<std::pair<const Buffer*, int64_t>> found;
     {
-        const std::lock_guard lock{mutex_};
+        const std::lock_guard lock{g_mutex};
         for (const auto& [buffer, temporary] : born_) {
             auto* const begin = static_cast<char*>(buffer->data());
             if (buffer->device() == &device && begin <= data &&
@@ -340,7 +348,7 @@ void Recorder::FindGrads() {
 
 void Recorder::CheckNothingEscaped(std::span<const Array> outputs, void (*collect)()) {
     const auto find = [&]() -> int {
-        const std::lock_guard lock{mutex_};
+        const std::lock_guard lock{g_mutex};
         for (const auto& [buffer, temporary] : born_) {
             if (temporary.memory < 0) continue;
             const auto is_here = [b = buffer](const Array& x) { return x.buffer() == b; };

@@ -12,7 +12,6 @@
 #include "chainerx/autograd/record_observer.h"
 #include "chainerx/capture/recording.h"
 #include "chainerx/core/capture_observer.h"
-#include "chainerx/core/fork_mutex.h"
 #include "chainerx/kernels/hook.h"
 
 namespace chainerx::internal {
@@ -88,7 +87,7 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
     std::vector<std::vector<Array>> part_arrays_;
     std::string refused_;  // why the step can't be replayed; "" if it can
 
-    ForkMutex mutex_;  // buffers die on any thread
+    // The rest is guarded by a mutex, since buffers die on any thread.
     std::unordered_map<const Buffer*, Temporary> born_;
     std::unordered_map<const Buffer*, bool> borrowed_;  // foreign buffers that were born
     int64_t live_{0};

@@ -257,6 +257,14 @@ Recording::~Recording() {
     for (Slot* slot : variables) slot->Unref();
 }
 
+bool Recording::IsHeld(Extent argument) const {
+    return std::ranges::any_of(memories, [&](const Memory& memory) {
+        if (memory.held == nullptr) return false;
+        const auto* const begin = static_cast<const char*>(memory.held->data());
+        return argument.begin < begin + memory.held->nbytes() && begin < argument.end;
+    });
+}
+
 bool Recording::Fits(std::span<const Array> arguments) const {
     using Before = RecordedGrad::Before;
     for (const RecordedGrad& grad : grads) {

@@ -14,6 +14,7 @@
 #include "chainerx/autograd/graph.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/capture_observer.h"
+#include "chainerx/core/overlap.h"
 #include "chainerx/kernels/kept_call.h"
 
 namespace chainerx::internal {
@@ -127,6 +128,9 @@ class CX_API Recording {
     std::vector<RecordedCall> calls;
     std::vector<Memory> memories;        // Place::memory is the index
     std::vector<int> argument_memories;  // by argument
+    std::vector<Extent> argument_extents;
+    // Alive until it is known whether the next recording has others at other places.
+    std::vector<Array> argument_arrays;
     std::vector<std::function<uint64_t()>> keys;
     std::vector<std::shared_ptr<ReplayPart>> parts;
     std::vector<size_t> part_outputs;     // by part, how many
@@ -136,6 +140,10 @@ class CX_API Recording {
     std::vector<Slot*> variables;  // that the step uses; owned
     std::string result;            // what was returned besides arrays, in words
     int64_t peak{0};               // bytes of temporaries that were alive at once, as the step ran
+
+    // Returns whether an argument lies in memory that the step also uses without it: it would not
+    // be known which of them an operand is.
+    bool IsHeld(Extent argument) const;
 
     // Returns whether the gradients of leaves are there that it was recorded with.
     bool Fits(std::span<const Array> arguments) const;

@@ -12,13 +12,21 @@
 namespace chainerx::internal {
 namespace {
 
-char* BaseOf(const Array& x) {
-    return ExtentOf(x.raw_data(), x.shape(), x.strides(), x.GetItemSize()).begin;
+Extent RangeOf(const Array& x) {
+    return ExtentOf(x.raw_data(), x.shape(), x.strides(), x.GetItemSize());
 }
+
+char* BaseOf(const Array& x) { return RangeOf(x).begin; }
 
 }  // namespace
 
-Replay::Replay(std::unique_ptr<Recording> recording) : recording_{std::move(recording)} {
+Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first)
+    : recording_{std::move(recording)} {
+    recording_->argument_arrays.clear();
+    for (size_t i = 0; i < recording_->argument_extents.size(); ++i) {
+        is_fixed_.push_back(recording_->argument_extents[i].begin ==
+                            first.argument_extents[i].begin);
+    }
     for (const RecordedCall& call : recording_->calls) {
         entries_.push_back({call.device, call.call.get(), call.bytes ? &*call.bytes : nullptr});
     }
@@ -99,6 +107,18 @@ bool Replay::IsAbandoned() const {
     return !std::ranges::all_of(recording_->variables, &IsCurrentVariable);
 }
 
+const char* Replay::FindOtherUse(std::span<const Array> arguments) const {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const Extent range = RangeOf(arguments[i]);
+        if (range.begin == range.end) continue;
+        if (is_fixed_[i] && range.begin != recording_->argument_extents[i].begin) {
+            return "an argument was the same array before, and is another one now";
+        }
+        if (recording_->IsHeld(range)) return "an argument is an array that it uses by itself, too";
+    }
+    return nullptr;
+}
+
 void Replay::RunCalls() {
     for (const Entry& entry : entries_) {
         if (entry.call != nullptr) [[likely]] {
@@ -127,6 +147,8 @@ bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
         reason = "an array that it uses was replaced by another one";
         return false;
     }
+    reason = FindOtherUse(arguments);
+    if (reason != nullptr) return false;
     for (const auto& part : recording.parts) {
         if (!part->Prepare()) {
             reason = "an optimizer, a model or a setting that it uses has changed";
@@ -141,6 +163,7 @@ bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
     for (const RecordedGrad& grad : recording.grads) {
         if (grad.memory < 0) continue;
         const Array now = grad.SlotIn(arguments)->FindGrad(grad.id);
+        if (now.is_null()) throw ChainerxError{"capture: another thread has cleared a gradient"};
         recording.memories[static_cast<size_t>(grad.memory)].MoveTo(BaseOf(now));
     }
     // Buffers of results are released here; arrays have references of their own.

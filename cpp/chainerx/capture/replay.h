@@ -14,7 +14,9 @@ namespace chainerx::internal {
 class CX_API Replay {
  public:
     // Takes memory for the temporaries: those that are not alive at once share it.
-    explicit Replay(std::unique_ptr<Recording> recording);
+    // `first` is the other recording of the step, which is equal. An argument that was the same
+    // array in both may be one that the step also uses by itself: then it has to be the same again.
+    Replay(std::unique_ptr<Recording> recording, const Recording& first);
 
     // What the step returns, and the gradients of leaves, which are set. Returns false, with
     // nothing done, if the step has to be recorded anew, for `reason`.
@@ -42,6 +44,8 @@ class CX_API Replay {
     // Returns whether memory that was there before the step is held by recordings alone: the
     // program has put something else in its place.
     bool IsAbandoned() const;
+    // Returns why a step with these arguments is not that of the recording; null if it is.
+    const char* FindOtherUse(std::span<const Array> arguments) const;
     void RunCalls();
 
     std::unique_ptr<Recording> recording_;
@@ -54,7 +58,8 @@ class CX_API Replay {
     };
     std::vector<Source> sources_;
     std::vector<uint64_t> keys_;
-    std::vector<Array> arenas_;  // one per device
+    std::vector<bool> is_fixed_;  // by argument
+    std::vector<Array> arenas_;   // one per device
     std::vector<Memory*> held_;
     std::vector<Memory*> written_;  // some of these
     int64_t nbytes_{0};

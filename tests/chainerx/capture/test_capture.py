@@ -2,6 +2,7 @@
 
 import collections
 import gc
+import multiprocessing
 import threading
 import weakref
 
@@ -256,6 +257,36 @@ def test_arguments_that_overlap_run_as_they_are():
     assert replays(step) == 0
 
 
+def test_arguments_that_the_step_also_uses_by_itself():
+    w = chx.full((2,), 2, 'float32')
+
+    def f(x):
+        w[...] = w + 1
+        return x * w
+
+    step, value = chx.capture(f), 2
+    others = [chx.full((2,), i, 'float32') for i in range(20)]
+    order = [w, w, w, w, others[0], others[1], w, others[2], w, *others[3:], w, w]
+    for x in order:
+        value += 1
+        expected = value * value if x is w else float(x[0]) * value
+        assert step(x).tolist() == [expected] * 2
+    assert replays(step) > 8
+
+
+def test_arguments_that_are_parts_of_what_the_step_uses():
+    w = chx.zeros(4)
+
+    def f(x):
+        w[...] = w + 1
+        return x * 2
+
+    step = chx.capture(f)
+    for i in range(6):
+        assert step(w[:2]).tolist() == [2 * i + 2] * 2
+    assert replays(step) == 0
+
+
 def test_random_numbers_go_on():
     def f(x):
         return x + chx.random.normal(size=3) + chx.random.uniform(size=3)
@@ -404,6 +435,22 @@ def test_several_threads():
         t.join()
     assert not wrong
     assert replays(step) > 50
+
+
+def test_a_forked_process_goes_on():
+    step = chx.capture(lambda x: x.dot(x) + 1)
+    x = numbers(16, 16)
+    expected = [step(x) for _ in range(4)][0]
+
+    def run(queue):
+        queue.put(np.array_equal(chx.to_numpy(step(x)), chx.to_numpy(expected)))
+
+    context = multiprocessing.get_context('fork')
+    queue = context.Queue()
+    child = context.Process(target=run, args=(queue,))
+    child.start()
+    assert queue.get(timeout=30)
+    child.join()
 
 
 def test_profiles_show_replays():

@@ -10,8 +10,6 @@
 namespace chainerx::python {
 namespace {
 
-constexpr int kMaxDepth = 64;
-
 // Whether values of the type never change, and are compared without code of the user.
 bool IsPlain(PyObject* o) {
     return o == Py_None || PyBool_Check(o) || PyLong_CheckExact(o) || PyFloat_CheckExact(o) ||
@@ -94,7 +92,7 @@ void Arguments::Add(PyObject* o, const Path& path) {
             arrays_.push_back(engine::RecordOf("capture", v));
         }
     } else if (PyTuple_Check(o) || PyList_CheckExact(o)) {
-        if (path.depth > kMaxDepth)
+        if (path.depth > kMaxNesting)
             throw ValueError{"capture: argument ", path.ToString(), " is nested too deeply"};
         const Items items{o};
         AddPointer('(', Py_TYPE(o));
@@ -103,7 +101,7 @@ void Arguments::Add(PyObject* o, const Path& path) {
         }
         key_ += ')';
     } else if (PyDict_CheckExact(o)) {
-        if (path.depth > kMaxDepth)
+        if (path.depth > kMaxNesting)
             throw ValueError{"capture: argument ", path.ToString(), " is nested too deeply"};
         key_ += '{';
         const Ref copy = Check(PyDict_Copy(o));

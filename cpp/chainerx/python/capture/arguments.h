@@ -10,6 +10,9 @@
 
 namespace chainerx::python {
 
+// Of containers, in arguments and results.
+inline constexpr int kMaxNesting = 64;
+
 // Where an argument is, for messages: made a text only where it is needed.
 struct Path {
     const Path* outer;  // null for an argument itself

@@ -2,12 +2,11 @@
 
 #include <utility>
 
+#include "chainerx/python/capture/arguments.h"
 #include "chainerx/python/convert.h"
 
 namespace chainerx::python {
 namespace {
-
-constexpr int kMaxDepth = 64;
 
 std::string Text(PyObject* o) {
     if (o == Py_None || PyBool_Check(o) || PyLong_CheckExact(o) || PyFloat_CheckExact(o) ||
@@ -26,7 +25,7 @@ ResultForm::ResultForm(PyObject* result, std::vector<Array>& arrays)
     : root_{Take(result, arrays, 0)} {}
 
 ResultForm::Node ResultForm::Take(PyObject* o, std::vector<Array>& arrays, int depth) {
-    if (depth > kMaxDepth) throw ValueError{"capture: the result is nested too deeply"};
+    if (depth > kMaxNesting) throw ValueError{"capture: the result is nested too deeply"};
     Node node{};
     const auto add = [&](Kind kind, const char* text, const Array& x) {
         node.kind = kind;

@@ -21,7 +21,9 @@ set_source_files_properties(chainerx/native/linalg/factor.cc PROPERTIES
 # they are called once. Elsewhere, -Os and even -O2 miss the instruction budgets.
 chainerx_level(cold_level -Os)
 set(cold_pattern
-    "/autograd/check_backward"
+    "/autograd/(check_backward|graph_view)"
+    "/capture/(capture|memory_plan|part|recorder|recording|results)\\."
+    "/kernels/(plugin|profiler|validator)\\."
     "/(ops|bindings)/(signal|sort)/"
     "/linalg/(routines_)?(decomposition|det_gradient|einsum|factor|norm|pseudo_inverse)"
     "/ops/elementwise/tables/special\\."
@@ -33,7 +35,7 @@ set(cold_pattern
     "/bindings/(index/routines_(choosing|histogram|put)|shape/routines_padding)"
     "/bindings/elementwise/routines_closeness\\."
     "/bindings/elementwise/routines_special\\."
-    "/python/(cuda|errors|kernels|interop/cuda_array)\\.")
+    "/python/(cuda|errors|graph|kernels|engine/cupy|interop/cuda_array|ndarray/methods_numpy)\\.")
 list(JOIN cold_pattern "|" cold_pattern)
 
 # Moves the cold ones of the list `from` to the list `to`.

@@ -22,7 +22,7 @@ __all__ += ['Arg', 'Call', 'Case', 'b', 'c', 'call', 'f', 'i', 'own', 'seeded', 
 
 # Public callables that are not array routines; test_context_device.py, test_autograd.py,
 # test_dlpack.py, test_config.py, test_memory_stats.py, test_profile.py, test_numpy_functions.py,
-# test_index_tricks.py and test_files.py test them.
+# test_index_tricks.py, test_files.py and test_capture.py test them.
 NOT_OPS = """
     context_scope get_backend get_default_context get_default_device get_device
     get_global_default_context is_available set_default_context set_default_device
@@ -30,7 +30,7 @@ NOT_OPS = """
     backprop_scope backward check_backward check_double_backward force_backprop_mode grad
     is_backprop_required no_backprop_mode value_and_grad
     from_dlpack free_memory_cache get_memory_info set_memory_cache_limit
-    memory_stats reset_peak_memory_stats profile config_info show_config
+    memory_stats reset_peak_memory_stats profile config_info show_config capture
     can_cast finfo iinfo iscomplexobj isdtype isrealobj isscalar promote_types result_type
     shape ndim size broadcast_shapes shares_memory may_share_memory
     apply_along_axis apply_over_axes mask_indices piecewise vectorize astype

@@ -25,6 +25,8 @@ set(cold_pattern
     "/capture/(capture|memory_plan|part|recorder|recording|results)\\."
     "/kernels/(plugin|profiler|validator)\\."
     "/(ops|bindings)/(signal|sort)/"
+    "/ops/(conv/conv_columns|pool/pooling_table|rnn/recurrent_recorded)\\."
+    "/shape/(routines_)?rearrange\\."
     "/linalg/(routines_)?(decomposition|det_gradient|einsum|factor|norm|pseudo_inverse)"
     "/ops/elementwise/tables/special\\."
     "/ops/random/random_(discrete|gamma|truncated)\\."

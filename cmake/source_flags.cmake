@@ -25,7 +25,7 @@ set(cold_pattern
     "/capture/(capture|memory_plan|part|recorder|recording|results)\\."
     "/kernels/(plugin|profiler|validator)\\."
     "/(ops|bindings)/(signal|sort)/"
-    "/ops/(conv/conv_columns|pool/pooling_table|rnn/recurrent_recorded)\\."
+    "/ops/(conv/conv_columns|pool/pooling_table)\\."
     "/shape/(routines_)?rearrange\\."
     "/linalg/(routines_)?(decomposition|det_gradient|einsum|factor|norm|pseudo_inverse)"
     "/ops/elementwise/tables/special\\."

@@ -1,7 +1,7 @@
 #include "chainerx/capture/capture.h"
 
 #include <algorithm>
-#include <exception>
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -25,12 +25,14 @@ constexpr int kMaxDifferences = 2;
 
 constexpr int64_t kCallsBeforeWarning = 100;
 
+// Of all captures: fork keeps a list of locks, which must live as long as the process. Nothing
+// waits for Python while it is held.
+constinit internal::ForkMutex g_shown_mutex;
+
 // What a recording depends on: layouts of arguments, and which of them are the same array.
 struct Key {
     std::string text;  // of the layer above
     std::vector<int64_t> words;
-
-    bool operator==(const Key&) const = default;
 };
 
 void Add(std::vector<int64_t>& words, const std::vector<Array>& arguments) {
@@ -121,9 +123,8 @@ class Capture::Impl {
         }
         CheckIsLeaf(request.arguments);
         // Another thread, or the step itself, is inside: as without capture.
-        const std::unique_lock lock{mutex_, std::try_to_lock};
-        if (!lock.owns_lock() || running_) return {Detach(request.step()), 0, false};
-        const Running scope{running_};
+        const Exclusive inside{busy_};
+        if (!inside) return {Detach(request.step()), 0, false};
         WarnOfManyKinds(request);
         Variant& variant = Find(request);
         variant.last_use = ++uses_;
@@ -145,33 +146,34 @@ class Capture::Impl {
         if (!variant.has_run) {
             std::vector<Array> outputs = Detach(request.step());
             variant.has_run = true;
+            Show();
             return {std::move(outputs), variant.id, false};
         }
         if (variant.first != nullptr) {
             for (const Array& x : request.arguments) {
-                const Extent range =
-                    internal::ExtentOf(x.raw_data(), x.shape(), x.strides(), x.GetItemSize());
-                if (variant.first->IsHeld(range))
+                if (variant.first->IsHeld(internal::RangeOf(x))) {
                     return {Detach(request.step()), variant.id, false};
+                }
             }
         }
+        struct ShowAtEnd {
+            Impl* self;
+            ~ShowAtEnd() { self->Show(); }
+        } show{this};
         std::vector<Array> outputs = Record(variant, request);
         return {std::move(outputs), variant.id, false};
     }
 
-    std::vector<CaptureVariant> variants() const {
-        const std::lock_guard lock{mutex_};
-        std::vector<CaptureVariant> all;
-        for (const auto& v : variants_) {
-            all.push_back({v->arguments, v->replay ? v->replay->call_count() : 0,
-                           v->replay ? v->replay->nbytes() : 0, v->replays, v->reason});
-        }
-        return all;
+    std::vector<CaptureVariant> variants() {
+        if (const Exclusive inside{busy_}) Show();
+        const std::lock_guard lock{g_shown_mutex};
+        return shown_;
     }
 
-    void Clear() {
-        const std::lock_guard lock{mutex_};
-        if (!running_) variants_.clear();
+    bool Clear() {
+        const Exclusive inside{busy_};
+        if (inside) variants_.clear();
+        return static_cast<bool>(inside);
     }
 
  private:
@@ -192,11 +194,33 @@ class Capture::Impl {
             return replay != nullptr ? &replay->recording() : first.get();
         }
     };
-    struct Running {
-        bool& running;
-        explicit Running(bool& running) : running{running} { running = true; }
-        ~Running() { running = false; }
+    // One call at a time works with the recordings. Nobody waits for it: the step is code of the
+    // user, which may call anything, or wait for another thread.
+    class Exclusive {
+     public:
+        explicit Exclusive(std::atomic<bool>& busy)
+            : busy_{busy.exchange(true) ? nullptr : &busy} {}
+        ~Exclusive() {
+            if (busy_ != nullptr) *busy_ = false;
+        }
+        Exclusive(const Exclusive&) = delete;
+        Exclusive& operator=(const Exclusive&) = delete;
+        explicit operator bool() const { return busy_ != nullptr; }
+
+     private:
+        std::atomic<bool>* busy_;
     };
+
+    // Keeps what variants() says while a call is inside.
+    void Show() {
+        std::vector<CaptureVariant> all;
+        for (const auto& v : variants_) {
+            all.push_back({v->arguments, v->replay ? v->replay->call_count() : 0,
+                           v->replay ? v->replay->nbytes() : 0, v->replays, v->reason});
+        }
+        const std::lock_guard lock{g_shown_mutex};
+        shown_.swap(all);
+    }
 
     Variant& Find(const Request& request) {
         scratch_.clear();
@@ -287,8 +311,8 @@ class Capture::Impl {
 
     const Step step_;
     const CaptureOptions options_;
-    mutable std::mutex mutex_;
-    bool running_{false};
+    std::atomic<bool> busy_{false};
+    std::vector<CaptureVariant> shown_;
     uint64_t uses_{0};
     int64_t calls_{0};
     int64_t replays_{0};
@@ -310,6 +334,6 @@ Capture::Result Capture::Run(const Request& request) { return impl_->Run(request
 
 std::vector<CaptureVariant> Capture::variants() const { return impl_->variants(); }
 
-void Capture::Clear() { impl_->Clear(); }
+bool Capture::Clear() { return impl_->Clear(); }
 
 }  // namespace chainerx

@@ -51,9 +51,10 @@ class CX_API Capture {
     // CaptureError, after the step has run as it is, if a replay would do something else.
     std::vector<Array> operator()(const std::vector<Array>& arguments);
 
+    // While the step runs, in this thread or in another one: as they were before.
     std::vector<CaptureVariant> variants() const;
-    // Forgets all recordings.
-    void Clear();
+    // Forgets all recordings; returns false, with nothing done, while the step runs.
+    bool Clear();
 
     // For layers above.
     struct Request {

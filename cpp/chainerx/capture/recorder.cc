@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -87,7 +86,7 @@ Recorder::~Recorder() {
 
 // Arguments with the same elements have the same memory.
 int Recorder::AddArgument(const Array& x) {
-    const Extent e = ExtentOf(x.raw_data(), x.shape(), x.strides(), x.GetItemSize());
+    const Extent e = RangeOf(x);
     const auto same = std::ranges::find_if(arguments_, [&](const Argument& o) {
         return o.begin == e.begin && o.end == e.end && &o.array.device() == &x.device();
     });
@@ -104,23 +103,16 @@ int Recorder::AddArgument(const Array& x) {
 void Recorder::Born(Buffer& buffer) {
     const std::lock_guard lock{g_mutex};
     if (buffer.is_foreign()) {
-        borrowed_[&buffer] = true;
-        return;
+        borrowed_.insert(&buffer);
+    } else {
+        born_[&buffer] = {-1, buffer.nbytes()};
     }
-    // One that was there before has gone unnoticed.
-    if (const auto it = born_.find(&buffer); it != born_.end()) live_ -= it->second.nbytes;
-    born_[&buffer] = {-1, buffer.nbytes()};
-    live_ += buffer.nbytes();
-    recording_->peak = std::max(recording_->peak, live_);
 }
 
 void Recorder::Died(Buffer& buffer) noexcept {
     const std::lock_guard lock{g_mutex};
     borrowed_.erase(&buffer);
-    if (const auto it = born_.find(&buffer); it != born_.end()) {
-        live_ -= it->second.nbytes;
-        born_.erase(it);
-    }
+    born_.erase(&buffer);
 }
 
 int Recorder::Hold(Buffer& buffer, bool is_borrowed) {
@@ -155,7 +147,7 @@ Place Recorder::Find(const Array& x) {
             return {it->second.memory, x.offset()};
         }
     }
-    const Extent e = ExtentOf(x.raw_data(), x.shape(), x.strides(), x.GetItemSize());
+    const Extent e = RangeOf(x);
     for (const Argument& argument : arguments_) {
         if (argument.begin <= e.begin && e.end <= argument.end && argument.begin != argument.end) {
             return {argument.memory, x.raw_data() - argument.begin};
@@ -203,21 +195,21 @@ void Recorder::Record(KernelCall& call) {
 }
 
 Place Recorder::FindBytes(Device& device, char* data, int64_t nbytes) {
-    std::vector<std::pair<const Buffer*, int64_t>> found;
+    Buffer* found = nullptr;
     {
         const std::lock_guard lock{g_mutex};
         for (const auto& [buffer, temporary] : born_) {
             auto* const begin = static_cast<char*>(buffer->data());
             if (buffer->device() == &device && begin <= data &&
                 data + nbytes <= begin + temporary.nbytes) {
-                found.emplace_back(buffer, data - begin);
+                found = const_cast<Buffer*>(buffer);
+                found->Ref();
+                break;
             }
         }
     }
-    if (found.empty()) return {-1, 0};
-    auto* const buffer = const_cast<Buffer*>(found.front().first);
-    buffer->Ref();
-    const Array x = MakeArray(Shape{nbytes}, Strides{1}, Dtype::kUInt8, device, buffer, data);
+    if (found == nullptr) return {-1, 0};
+    const Array x = MakeArray(Shape{nbytes}, Strides{1}, Dtype::kUInt8, device, found, data);
     return Find(x);
 }
 

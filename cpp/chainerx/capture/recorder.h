@@ -89,8 +89,7 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
 
     // The rest is guarded by a mutex, since buffers die on any thread.
     std::unordered_map<const Buffer*, Temporary> born_;
-    std::unordered_map<const Buffer*, bool> borrowed_;  // foreign buffers that were born
-    int64_t live_{0};
+    std::unordered_set<const Buffer*> borrowed_;  // foreign buffers that were born
 };
 
 }  // namespace chainerx::internal

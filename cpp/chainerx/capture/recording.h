@@ -25,6 +25,10 @@ enum class MemoryKind : uint8_t {
     kHeld,       // was there before
 };
 
+inline Extent RangeOf(const Array& x) {
+    return ExtentOf(x.raw_data(), x.shape(), x.strides(), x.GetItemSize());
+}
+
 // A part of some memory of the step.
 struct Place {
     int memory;  // index among those of the recording
@@ -139,7 +143,6 @@ class CX_API Recording {
     std::vector<RecordedGrad> grads;
     std::vector<Slot*> variables;  // that the step uses; owned
     std::string result;            // what was returned besides arrays, in words
-    int64_t peak{0};               // bytes of temporaries that were alive at once, as the step ran
 
     // Returns whether an argument lies in memory that the step also uses without it: it would not
     // be known which of them an operand is.

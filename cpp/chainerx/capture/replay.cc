@@ -12,10 +12,6 @@
 namespace chainerx::internal {
 namespace {
 
-Extent RangeOf(const Array& x) {
-    return ExtentOf(x.raw_data(), x.shape(), x.strides(), x.GetItemSize());
-}
-
 char* BaseOf(const Array& x) { return RangeOf(x).begin; }
 
 }  // namespace

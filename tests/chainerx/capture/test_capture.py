@@ -454,6 +454,32 @@ def test_a_forked_process_goes_on():
     child.join()
 
 
+def test_info_may_be_asked_at_any_time():
+    seen = []
+    inside, leave = threading.Event(), threading.Event()
+
+    def f(x):
+        seen.append(step.info())
+        if waits:
+            inside.set()
+            assert leave.wait(30)
+        return x + 1
+
+    step, waits = chx.capture(f), False
+    for _ in range(2):
+        step(chx.ones(2))
+    assert [len(rows) for rows in seen] == [0, 1]
+    waits = True
+    thread = threading.Thread(target=step, args=(chx.ones(2),))
+    thread.start()
+    assert inside.wait(30)
+    assert len(step.info()) == 1
+    leave.set()
+    assert step(chx.ones(2)).tolist() == [2, 2]
+    thread.join()
+    assert step.info()[0].kernels == 1
+
+
 def test_profiles_show_replays():
     step = chx.capture(lambda x: chx.exp(x))
     x = numbers(3)

@@ -197,14 +197,15 @@ def test_values_of_many_calls_are_not_kept():
     x = chx.ones(2)
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
-        first = object()
-        gone = weakref.ref(_Value())
-        step(x, gone())
+        value = _Value()
+        alive = weakref.ref(value)
+        step(x, value)
+        del value
+        assert alive() is not None
         for _ in range(5000):
             step(x, object())
-    del first
     gc.collect()
-    assert gone() is None
+    assert alive() is None
 
 
 class _Value:

@@ -8,16 +8,6 @@
 #include "chainerx/python/engine/variable.h"
 
 namespace chainerx::python {
-namespace {
-
-// Whether values of the type never change, and are compared without code of the user.
-bool IsPlain(PyObject* o) {
-    return o == Py_None || PyBool_Check(o) || PyLong_CheckExact(o) || PyFloat_CheckExact(o) ||
-           PyUnicode_CheckExact(o) || PyBytes_CheckExact(o) || PyComplex_CheckExact(o);
-}
-
-}  // namespace
-
 std::string Path::ToString() const {
     if (name != nullptr) return outer == nullptr ? name : StrCat(outer->ToString(), "[", name, "]");
     return outer == nullptr ? StrCat(index) : StrCat(outer->ToString(), "[", index, "]");
@@ -48,7 +38,7 @@ void Arguments::AddValue(PyObject* o, const Path& path) {
                         ", which is neither an array nor hashable, so two of them can't be told "
                         "apart"};
     }
-    AddPointer(IsPlain(o) ? 'v' : 'o', first);
+    AddPointer('v', first);
 }
 
 void Arguments::AddNumpy(PyObject* o, const Path& path) {

@@ -125,10 +125,11 @@ PyObject* CallPlain(CaptureObject* c, PyObject* const* args, Py_ssize_t n, PyObj
 // Forgets all recordings, of a function whose arguments are never the same: the values that it has
 // had are kept, so that they can be compared.
 void Forget(CaptureObject* c) {
-    const Ref old{c->interned};
-    c->interned = Check(PyDict_New()).Release();
-    c->capture->Clear();
-    c->forms->clear();
+    Ref fresh = Check(PyDict_New());
+    if (!c->capture->Clear()) return;
+    std::vector<FormOf> forms;  // goes when all is whole again
+    forms.swap(*c->forms);
+    const Ref old{std::exchange(c->interned, fresh.Release())};
 }
 
 // Keeps the form of the result of a recorded call.

@@ -465,19 +465,43 @@ def test_info_may_be_asked_at_any_time():
             assert leave.wait(30)
         return x + 1
 
+    def call_three_times():  # in one thread, whose settings are part of the key
+        nonlocal waits
+        for i in range(3):
+            waits = i == 2
+            step(chx.ones(2))
+
     step, waits = chx.capture(f), False
-    for _ in range(2):
-        step(chx.ones(2))
-    assert [len(rows) for rows in seen] == [0, 1]
-    waits = True
-    thread = threading.Thread(target=step, args=(chx.ones(2),))
+    thread = threading.Thread(target=call_three_times)
     thread.start()
     assert inside.wait(30)
     assert len(step.info()) == 1
     leave.set()
-    assert step(chx.ones(2)).tolist() == [2, 2]
     thread.join()
+    assert [len(rows) for rows in seen] == [0, 1, 1]
     assert step.info()[0].kernels == 1
+
+
+def test_a_call_beside_another_one_waits_for_nobody():
+    inside, leave = threading.Event(), threading.Event()
+
+    def f(x):
+        if threading.current_thread() is thread:
+            inside.set()
+            assert leave.wait(30)
+        return x + 1
+
+    step = chx.capture(f)
+    thread = threading.Thread(target=step, args=(chx.ones(2),))
+    thread.start()
+    assert inside.wait(30)
+    for _ in range(5):
+        assert step(chx.ones(2)).tolist() == [2, 2]
+    leave.set()
+    thread.join()
+    for _ in range(5):
+        assert step(chx.ones(2)).tolist() == [2, 2]
+    assert max(row.replays for row in step.info()) > 0
 
 
 def test_profiles_show_replays():

@@ -113,6 +113,8 @@ struct CX_API Slot {
     Array GetGrad(uint64_t id);
     void SetGrad(uint64_t id, Array grad);  // null clears; has no effect after the body has gone
     Array FindGrad(uint64_t id);            // the same, unobserved (core/capture_observer.h)
+    // Takes the gradient away if nobody else has its array or its memory; else returns null.
+    Array TakeOwnGrad(uint64_t id);
     // Returns the sum of a gradient (null if unset) and another one.
     static Array SumOfGrads(const Array& current, const Array& grad);
     // Adds to the gradient; concurrent runs lose nothing.

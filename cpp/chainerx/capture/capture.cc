@@ -29,37 +29,64 @@ constexpr int64_t kCallsBeforeWarning = 100;
 // waits for Python while it is held.
 constinit internal::ForkMutex g_shown_mutex;
 
-// What a recording depends on: layouts of arguments, and which of them are the same array.
-struct Key {
-    std::string text;  // of the layer above
-    std::vector<int64_t> words;
-};
+// Returns the first argument with the same elements as argument i.
+size_t FindSame(const std::vector<Array>& arguments, size_t i) {
+    size_t k = 0;
+    while (k < i && !internal::IsSamePlace(arguments[k], arguments[i])) ++k;
+    return k;
+}
 
-void Add(std::vector<int64_t>& words, const std::vector<Array>& arguments) {
-    for (size_t i = 0; i < arguments.size(); ++i) {
-        const Array& x = arguments[i];
-        words.push_back(reinterpret_cast<intptr_t>(&x.device()));
-        words.push_back(static_cast<int64_t>(x.dtype()) * 256 + x.ndim());
-        words.insert(words.end(), x.shape().begin(), x.shape().end());
-        if (x.IsContiguous()) {
-            words.push_back(1);
-        } else {
-            words.push_back(0);
-            words.insert(words.end(), x.strides().begin(), x.strides().end());
+// Which gradients are asked for.
+uint64_t RequiredOf(const Array& x) {
+    const internal::Slot* slot = x.body()->slot;
+    return slot != nullptr ? slot->required.load(std::memory_order_relaxed) : 0;
+}
+
+// What a recording depends on: the layouts of arguments, and which of them are the same array.
+class Key {
+ public:
+    // `text` is of the layer above.
+    Key(std::string_view text, const std::vector<Array>& arguments) : text_{text} {
+        for (size_t i = 0; i < arguments.size(); ++i) {
+            const Array& x = arguments[i];
+            arguments_.push_back({&x.device(), x.dtype(), x.IsWritable(), x.shape(), x.strides(),
+                                  RequiredOf(x), FindSame(arguments, i)});
         }
-        // Which gradients are asked for, and whether it may be written.
-        const internal::Slot* slot = x.body()->slot;
-        words.push_back(slot != nullptr ? static_cast<int64_t>(slot->required.load()) : 0);
-        int64_t same = static_cast<int64_t>(i);
-        for (size_t k = 0; k < i; ++k) {
-            if (internal::IsSamePlace(arguments[k], x)) {
-                same = static_cast<int64_t>(k);
-                break;
+    }
+
+    bool Fits(std::string_view text, const std::vector<Array>& arguments) const {
+        if (text != text_ || arguments.size() != arguments_.size()) return false;
+        for (size_t i = 0; i < arguments.size(); ++i) {
+            const Array& x = arguments[i];
+            const Argument& a = arguments_[i];
+            if (a.device != &x.device() || a.dtype != x.dtype() || a.shape != x.shape() ||
+                a.is_writable != x.IsWritable() || a.required != RequiredOf(x) ||
+                a.same != FindSame(arguments, i)) {
+                return false;
+            }
+            // Strides of axes with one element do not matter.
+            if (a.strides != x.strides() &&
+                !(x.IsContiguous() && IsContiguous(a.shape, a.strides, x.GetItemSize()))) {
+                return false;
             }
         }
-        words.push_back(same * 2 + (x.IsWritable() ? 1 : 0));
+        return true;
     }
-}
+
+ private:
+    struct Argument {
+        Device* device;
+        Dtype dtype;
+        bool is_writable;
+        Shape shape;
+        Strides strides;
+        uint64_t required;
+        size_t same;
+    };
+
+    std::string text_;
+    std::vector<Argument> arguments_;
+};
 
 std::string Describe(const std::vector<Array>& arguments) {
     std::string text;
@@ -223,11 +250,9 @@ class Capture::Impl {
     }
 
     Variant& Find(const Request& request) {
-        scratch_.clear();
-        Add(scratch_, request.arguments);
         bool has_run = false;
         for (const auto& v : variants_) {
-            if (v->key.words != scratch_ || v->key.text != request.key) continue;
+            if (!v->key.Fits(request.key, request.arguments)) continue;
             const Recording* recording = v->recording();
             if (recording == nullptr || recording->Fits(request.arguments)) return *v;
             has_run = true;
@@ -237,9 +262,8 @@ class Capture::Impl {
                 std::ranges::min_element(variants_, {}, [](const auto& v) { return v->last_use; });
             variants_.erase(oldest);
         }
-        auto& v = variants_.emplace_back(std::make_unique<Variant>());
-        v->key = {std::string{request.key}, scratch_};
-        v->id = ++last_id_;
+        auto& v = variants_.emplace_back(
+            std::make_unique<Variant>(Key{request.key, request.arguments}, ++last_id_));
         v->arguments = Describe(request.arguments);
         v->has_run = has_run;
         return *v;
@@ -317,7 +341,6 @@ class Capture::Impl {
     int64_t calls_{0};
     int64_t replays_{0};
     uint64_t last_id_{0};
-    std::vector<int64_t> scratch_;
     std::vector<std::unique_ptr<Variant>> variants_;
 };
 

@@ -28,6 +28,8 @@ Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first)
     }
     for (Memory& memory : recording_->memories) {
         if (memory.held == nullptr) continue;
+        auto* const begin = static_cast<char*>(memory.held->data());
+        held_extents_.push_back({begin, begin + memory.held->nbytes()});
         if (!memory.is_borrowed) held_.push_back(&memory);
         if (memory.writes != 0) written_.push_back(&memory);
     }
@@ -48,7 +50,18 @@ Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first)
         sources_.push_back(source);
     }
     keys_.resize(recording_->keys.size());
+    FindOwnGrads();
     PlanMemory();
+}
+
+void Replay::FindOwnGrads() {
+    for (size_t i = 0; i < recording_->grads.size(); ++i) {
+        const RecordedGrad& grad = recording_->grads[i];
+        if (grad.before != RecordedGrad::Before::kAny || grad.output < 0) continue;
+        const int fresh = sources_[static_cast<size_t>(grad.output)].fresh;
+        if (fresh < 0 || std::ranges::count(sources_, fresh, &Source::fresh) != 1) continue;
+        fresh_[static_cast<size_t>(fresh)].grad = static_cast<int>(i);
+    }
 }
 
 void Replay::PlanMemory() {
@@ -110,7 +123,11 @@ const char* Replay::FindOtherUse(std::span<const Array> arguments) const {
         if (is_fixed_[i] && range.begin != recording_->argument_extents[i].begin) {
             return "an argument was the same array before, and is another one now";
         }
-        if (recording_->IsHeld(range)) return "an argument is an array that it uses by itself, too";
+        for (const Extent& held : held_extents_) {
+            if (range.begin < held.end && held.begin < range.end) {
+                return "an argument is an array that it uses by itself, too";
+            }
+        }
     }
     return nullptr;
 }
@@ -134,6 +151,57 @@ void Replay::RunCalls() {
             entry.device->CopyFromHost(to, &keys_[static_cast<size_t>(host.key)], sizeof(uint64_t));
         }
     }
+}
+
+void Replay::TakeFresh(std::span<const Array> arguments) {
+    for (Fresh& f : fresh_) {
+        if (f.grad >= 0) {
+            const RecordedGrad& grad = recording_->grads[static_cast<size_t>(f.grad)];
+            const RecordedOutput& output = recording_->outputs[static_cast<size_t>(grad.output)];
+            if (Slot* const slot = grad.SlotIn(arguments)) f.old_grad = slot->TakeOwnGrad(grad.id);
+            const Array& x = f.old_grad;
+            if (!x.is_null() && x.buffer()->nbytes() == f.nbytes && &x.device() == f.device &&
+                x.offset() == output.place.offset && x.dtype() == output.dtype &&
+                x.shape() == output.shape && x.strides() == output.strides &&
+                x.body()->read_only == output.read_only) {
+                f.buffer = x.buffer();
+                f.buffer->Ref();
+            }
+        }
+        if (f.buffer == nullptr) f.buffer = f.device->Allocate(f.nbytes);
+        recording_->memories[static_cast<size_t>(f.memory)].MoveTo(
+            static_cast<char*>(f.buffer->data()));
+    }
+}
+
+// Arrays have references of their own. Old gradients are there only if the step has failed.
+void Replay::ReleaseFresh(std::span<const Array> arguments) noexcept {
+    for (Fresh& f : fresh_) {
+        if (f.buffer != nullptr) std::exchange(f.buffer, nullptr)->Unref();
+        if (f.old_grad.is_null()) continue;
+        const RecordedGrad& grad = recording_->grads[static_cast<size_t>(f.grad)];
+        grad.SlotIn(arguments)->SetGrad(grad.id, std::exchange(f.old_grad, Array{}));
+    }
+}
+
+Array Replay::MakeOutput(size_t i, std::span<const Array> arguments) {
+    const RecordedOutput& output = recording_->outputs[i];
+    const Memory& memory = recording_->memories[static_cast<size_t>(output.place.memory)];
+    const auto [k, argument] = sources_[i];
+    Buffer* buffer = memory.held;
+    if (k >= 0) {
+        Fresh& f = fresh_[static_cast<size_t>(k)];
+        Array old = std::exchange(f.old_grad, Array{});
+        if (!old.is_null() && old.buffer() == f.buffer) return old;
+        buffer = f.buffer;
+    } else if (argument >= 0) {
+        buffer = arguments[static_cast<size_t>(argument)].buffer();
+    }
+    buffer->Ref();
+    Array x = MakeArray(output.shape, output.strides, output.dtype, *output.device, buffer,
+                        static_cast<char*>(memory.stand_in->data()) + output.place.offset);
+    x.body()->read_only = output.read_only;
+    return x;
 }
 
 bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
@@ -162,45 +230,28 @@ bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
         if (now.is_null()) throw ChainerxError{"capture: another thread has cleared a gradient"};
         recording.memories[static_cast<size_t>(grad.memory)].MoveTo(BaseOf(now));
     }
-    // Buffers of results are released here; arrays have references of their own.
     struct Guard {
-        std::vector<Fresh>& fresh;
-        ~Guard() {
-            for (Fresh& f : fresh) {
-                if (f.buffer != nullptr) std::exchange(f.buffer, nullptr)->Unref();
-            }
-        }
-    } guard{fresh_};
-    for (Fresh& f : fresh_) {
-        f.buffer = f.device->Allocate(f.nbytes);
-        recording.memories[static_cast<size_t>(f.memory)].MoveTo(
-            static_cast<char*>(f.buffer->data()));
-    }
+        Replay& self;
+        std::span<const Array> arguments;
+        ~Guard() { self.ReleaseFresh(arguments); }
+    } guard{*this, arguments};
+    TakeFresh(arguments);
     RunCalls();
     for (Memory* memory : written_) {
         memory->held->ForgetWrites(memory->held->version() + memory->writes);
     }
-    outputs.reserve(recording.outputs.size());
-    for (size_t i = 0; i < recording.outputs.size(); ++i) {
-        const RecordedOutput& output = recording.outputs[i];
-        const Memory& memory = recording.memories[static_cast<size_t>(output.place.memory)];
-        const auto [k, argument] = sources_[i];
-        Buffer* const buffer = k >= 0          ? fresh_[static_cast<size_t>(k)].buffer
-                               : argument >= 0 ? arguments[static_cast<size_t>(argument)].buffer()
-                                               : memory.held;
-        buffer->Ref();
-        outputs.push_back(
-            MakeArray(output.shape, output.strides, output.dtype, *output.device, buffer,
-                      static_cast<char*>(memory.stand_in->data()) + output.place.offset));
-        outputs.back().body()->read_only = output.read_only;
-    }
+    size_t next = recording.n_results;
+    for (const size_t n : recording.part_outputs) next += n;
+    outputs.reserve(next);
+    for (size_t i = 0; i < next; ++i) outputs.push_back(MakeOutput(i, arguments));
     for (const RecordedGrad& grad : recording.grads) {
         Slot* const slot = grad.SlotIn(arguments);
         if (slot == nullptr || !grad.is_set) continue;
-        slot->SetGrad(grad.id,
-                      grad.output < 0 ? Array{} : outputs[static_cast<size_t>(grad.output)]);
+        slot->SetGrad(grad.id, grad.output < 0
+                                   ? Array{}
+                                   : MakeOutput(static_cast<size_t>(grad.output), arguments));
     }
-    size_t next = recording.n_results;
+    next = recording.n_results;
     for (size_t i = 0; i < recording.parts.size(); ++i) {
         const size_t n = recording.part_outputs[i];
         recording.parts[i]->Finish(std::span{outputs}.subspan(next, n));

@@ -32,15 +32,25 @@ class CX_API Replay {
         const KeptCall* call;    // null for bytes
         const HostBytes* bytes;  // null for a call
     };
-    // Memory of which each run allocates a new one.
+    // Memory of which each run allocates a new one, or uses that of a gradient which nobody else has
+    // and which the step would throw away.
     struct Fresh {
         int memory;
         Device* device;
         int64_t nbytes;
+        int grad{-1};  // index among the gradients, of one that has this memory by itself
         Buffer* buffer{nullptr};
+        Array old_grad{};
     };
 
     void PlanMemory();
+    // Finds gradients whose memory can be used again.
+    void FindOwnGrads();
+    // Brings memory that leaves the step to its address.
+    void TakeFresh(std::span<const Array> arguments);
+    void ReleaseFresh(std::span<const Array> arguments) noexcept;
+    // A result, or a gradient, of a step whose kernels were called.
+    Array MakeOutput(size_t i, std::span<const Array> arguments);
     // Returns whether memory that was there before the step is held by recordings alone: the
     // program has put something else in its place.
     bool IsAbandoned() const;
@@ -61,6 +71,7 @@ class CX_API Replay {
     std::vector<bool> is_fixed_;  // by argument
     std::vector<Array> arenas_;   // one per device
     std::vector<Memory*> held_;
+    std::vector<Extent> held_extents_;
     std::vector<Memory*> written_;  // some of these
     int64_t nbytes_{0};
 };

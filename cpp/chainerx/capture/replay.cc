@@ -165,10 +165,12 @@ void Replay::TakeFresh(std::span<const Array> arguments) {
                 x.shape() == output.shape && x.strides() == output.strides &&
                 x.body()->read_only == output.read_only) {
                 f.buffer = x.buffer();
-                f.buffer->Ref();
             }
         }
-        if (f.buffer == nullptr) f.buffer = f.device->Allocate(f.nbytes);
+        if (f.buffer == nullptr) {
+            f.buffer = f.device->Allocate(f.nbytes);
+            f.is_allocated = true;
+        }
         recording_->memories[static_cast<size_t>(f.memory)].MoveTo(
             static_cast<char*>(f.buffer->data()));
     }
@@ -177,7 +179,8 @@ void Replay::TakeFresh(std::span<const Array> arguments) {
 // Arrays have references of their own. Old gradients are there only if the step has failed.
 void Replay::ReleaseFresh(std::span<const Array> arguments) noexcept {
     for (Fresh& f : fresh_) {
-        if (f.buffer != nullptr) std::exchange(f.buffer, nullptr)->Unref();
+        Buffer* const buffer = std::exchange(f.buffer, nullptr);
+        if (std::exchange(f.is_allocated, false)) buffer->Unref();
         if (f.old_grad.is_null()) continue;
         const RecordedGrad& grad = recording_->grads[static_cast<size_t>(f.grad)];
         grad.SlotIn(arguments)->SetGrad(grad.id, std::exchange(f.old_grad, Array{}));

@@ -39,7 +39,8 @@ class CX_API Replay {
         Device* device;
         int64_t nbytes;
         int grad{-1};  // index among the gradients, of one that has this memory by itself
-        Buffer* buffer{nullptr};
+        Buffer* buffer{nullptr};  // of this run
+        bool is_allocated{false};
         Array old_grad{};
     };
 

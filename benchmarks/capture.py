@@ -1,4 +1,4 @@
-"""Captured steps of training against the same steps as they are, and PyTorch's if it is there.
+"""Captured steps of training against the same steps as they are, and those of PyTorch and JAX.
 
 The ceilings of budgets.toml refer to the eager step of chainerx.
 """
@@ -12,6 +12,7 @@ import chainerx
 import numpy as np
 from chainer import optimizers
 from harness import main, torch
+from perceptron import jax_step
 
 
 class Perceptron(chainer.Chain):
@@ -147,7 +148,7 @@ def torch_step(sizes, adam):
     return step
 
 
-def row(bench, name, step, data, torch_peer=None):
+def row(bench, name, step, data, torch_peer=None, jax_peer=None):
     captured = chainerx.capture(step)
     for _ in range(5):
         step(*data)
@@ -157,6 +158,9 @@ def row(bench, name, step, data, torch_peer=None):
     if torch_peer is not None and torch is not None:
         peers['torch'] = torch_peer()
         inputs['torch'] = tuple(torch.tensor(chainerx.to_numpy(a)) for a in data)
+    if jax_peer is not None and (step_of_jax := jax_peer()) is not None:
+        peers['jax.jit'] = lambda x, t: step_of_jax()
+        inputs['jax.jit'] = None, None
     bench.row(
         name,
         dict.fromkeys(peers, 'step(x, t)'),
@@ -171,7 +175,14 @@ def rows(bench):
     """Replays of whole steps of training."""
     small = (16, 16, 16, 10)
     data = arrays((1, 16), 1)
-    row(bench, '16-16-16-10, core', core_step(small), data, lambda: torch_step(small, False))
+    row(
+        bench,
+        '16-16-16-10, core',
+        core_step(small),
+        data,
+        lambda: torch_step(small, False),
+        lambda: jax_step(small, 1),
+    )
     for name, rule in (('SGD', optimizers.SGD), ('Adam', optimizers.Adam)):
         row(
             bench,
@@ -195,6 +206,7 @@ def rows(bench):
         make_step(Perceptron(large), optimizers.SGD()),
         arrays((100, 784), 100),
         lambda: torch_step(large, False),
+        lambda: jax_step(large, 100),
     )
 
 

@@ -297,7 +297,8 @@ class Capture::Impl {
                 recording = recorder.Finish(outputs, request.collect);
                 if (request.describe != nullptr) recording->result = request.describe(request.user);
                 const auto is_held = [&](Extent e) { return recording->IsHeld(e); };
-                if (std::ranges::any_of(recording->argument_extents, is_held)) {
+                if (recording->has_shared_grad ||
+                    std::ranges::any_of(recording->argument_extents, is_held)) {
                     variant.has_run = false;  // this call can't be told from one with other arrays
                     variant.first = nullptr;
                     variant.reason = "an argument is an array that it uses by itself, too";

@@ -96,7 +96,7 @@ int Recorder::AddArgument(const Array& x) {
     } else {
         recording_->memories.emplace_back(MemoryKind::kArgument, x.device(), e.begin);
     }
-    arguments_.push_back({x, memory, e.begin, e.end});
+    arguments_.push_back({x, memory, e.begin, e.end, x.buffer()->version()});
     return memory;
 }
 
@@ -132,8 +132,17 @@ int Recorder::Hold(Buffer& buffer, bool is_borrowed) {
     return index;
 }
 
+// Nothing is in it, so it need not be the same memory in each call.
+Place Recorder::FindEmpty(Device& device) {
+    const auto [it, is_new] =
+        empty_.try_emplace(&device, static_cast<int>(recording_->memories.size()));
+    if (is_new) recording_->memories.emplace_back(MemoryKind::kTemporary, device, nullptr);
+    return {it->second, 0};
+}
+
 Place Recorder::Find(const Array& x) {
     Buffer& buffer = *x.buffer();
+    if (x.GetTotalSize() == 0) return FindEmpty(x.device());
     {
         const std::lock_guard lock{g_mutex};
         if (const auto it = born_.find(&buffer); it != born_.end()) {
@@ -177,6 +186,7 @@ RecordedArray Recorder::Keep(const OperandInfo& info, const Array& x, std::vecto
 void Recorder::Record(KernelCall& call) {
     RecordedCall recorded{&call.device(), nullptr, {}, {}, Locate()};
     std::vector<Array> kept;
+    const size_t n_before = recording_->memories.size();
     call.ForEachArray([&](const OperandInfo& info, const Array& x) {
         recorded.arrays.push_back(Keep(info, x, kept));
     });
@@ -187,6 +197,9 @@ void Recorder::Record(KernelCall& call) {
         Memory& memory = recording_->memories[static_cast<size_t>(x.place.memory)];
         if (x.role != OperandRole::kIn && memory.made.empty()) {
             memory.made = StrCat(call.kernel().name, At(recorded.where));
+        }
+        if (x.role != OperandRole::kIn && static_cast<size_t>(x.place.memory) >= n_before) {
+            memory.begins_written = true;
         }
     }
     recording_->calls.push_back(std::move(recorded));
@@ -285,8 +298,13 @@ void Recorder::ReadGrad(Slot& slot, uint64_t id, const Array& grad) {
         return;
     }
     touched.before = RecordedGrad::Before::kPresent;
+    recording_->has_shared_grad |= std::ranges::any_of(arguments_, [&](const Argument& other) {
+        return internal::MayShareMemory(other.array, grad);
+    });
     touched.memory = AddArgument(grad);
     touched.strides = grad.strides();
+    touched.begin = arguments_.back().begin;
+    recording_->argument_arrays.push_back(Detached(grad));
 }
 
 void Recorder::WroteGrad(Slot& slot, uint64_t id) {
@@ -308,6 +326,9 @@ void Recorder::FindGrads() {
     for (RecordedGrad grad : touched_) {
         Slot* const slot = grad.slot;
         if (slot->body == nullptr) continue;  // of an array that the step made, and has forgotten
+        for (const Argument& a : arguments_) {
+            if (grad.memory >= 0 && a.memory == grad.memory) grad.writes = WritesOf(a);
+        }
         for (size_t i = 0; i < recording_->argument_memories.size(); ++i) {
             if (arguments_[i].array.body()->slot == slot) grad.argument = static_cast<int>(i);
         }
@@ -360,12 +381,15 @@ void Recorder::CheckNothingEscaped(std::span<const Array> outputs, void (*collec
     throw CaptureError{"capture: an array made by ",
                        recording_->memories[static_cast<size_t>(memory)].made,
                        " is still in use after the step; a replay would not make a new one. Return "
-                       "it from the step"};
+                       "it from the step, in tuples, lists or dicts"};
 }
 
 std::unique_ptr<Recording> Recorder::Finish(std::span<const Array> outputs, void (*collect)()) {
     t_state.capture = nullptr;
     if (!refused_.empty()) throw CaptureError{refused_};
+    for (size_t i = 0; i < recording_->argument_memories.size(); ++i) {
+        recording_->argument_writes.push_back(WritesOf(arguments_[i]));
+    }
     for (const Array& x : outputs) AddOutput(x);
     recording_->n_results = outputs.size();
     for (const std::vector<Array>& arrays : part_arrays_) {
@@ -376,6 +400,7 @@ std::unique_ptr<Recording> Recorder::Finish(std::span<const Array> outputs, void
     CheckNothingEscaped(outputs, collect);
     for (Memory& memory : recording_->memories) {
         if (memory.held != nullptr) memory.writes = memory.held->version() - memory.version;
+        if (memory.held != nullptr) memory.version = memory.held->version();
     }
     return std::move(recording_);
 }

@@ -63,10 +63,12 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
         int memory;
         char* begin;
         char* end;
+        uint32_t version;  // when it was added
     };
 
     Place Find(const Array& x);
     Place FindBytes(Device& device, char* data, int64_t nbytes);
+    Place FindEmpty(Device& device);
     int Hold(Buffer& buffer, bool is_borrowed);
     RecordedArray Keep(const OperandInfo& info, const Array& x, std::vector<Array>& kept);
     int AddArgument(const Array& x);
@@ -75,11 +77,13 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
     void FindGrads();
     void CheckNothingEscaped(std::span<const Array> outputs, void (*collect)());
     int AddOutput(const Array& x);
+    static uint32_t WritesOf(const Argument& a) { return a.array.buffer()->version() - a.version; }
 
     std::unique_ptr<Recording> recording_;
     std::vector<Argument> arguments_;
     std::unordered_map<const Buffer*, int> held_;     // index of the memory
     std::unordered_map<const void*, int> held_data_;  // the same by address, of borrowed memory
+    std::unordered_map<const Device*, int> empty_;    // the same, of operands without elements
     std::unordered_set<Slot*> leaves_;                // owned
     std::vector<RecordedGrad> touched_;               // with a slot, even that of an argument
     std::vector<uint64_t> drawn_;

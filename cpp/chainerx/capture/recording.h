@@ -75,9 +75,10 @@ struct CX_API Memory {
     // For memory that was there before the step.
     Buffer* held{nullptr};                    // owned
     std::atomic<uint32_t>* holders{nullptr};  // the recordings that own a reference to it
-    uint32_t version{0};                      // of `held`, before the step
+    uint32_t version{0};                      // of `held`, when it was found; then after the step
     uint32_t writes{0};                       // that the step adds to it
-    bool is_borrowed{false};  // the step itself wrapped it: it belongs to NumPy or the like
+    bool begins_written{false};  // the first kernel writes it: maybe that was counted before
+    bool is_borrowed{false};     // the step itself wrapped it: it belongs to NumPy or the like
 
     Memory(MemoryKind kind, Device& device, char* data);
     Memory(Memory&& o) noexcept;
@@ -112,8 +113,10 @@ struct RecordedGrad {
     int argument;  // index among the arguments; -1 for none
     uint64_t id;
     Before before{Before::kAny};
-    int memory{-1};     // of the gradient before the step
-    Strides strides{};  // the same
+    int memory{-1};        // of the gradient before the step
+    Strides strides{};     // the same
+    char* begin{nullptr};  // the same
+    uint32_t writes{0};    // that the step adds to it
     bool is_set{true};
     int output{-1};  // what it is set to; -1: it is cleared
 
@@ -133,8 +136,11 @@ class CX_API Recording {
     std::vector<Memory> memories;        // Place::memory is the index
     std::vector<int> argument_memories;  // by argument
     std::vector<Extent> argument_extents;
-    // Alive until it is known whether the next recording has others at other places.
+    std::vector<uint32_t> argument_writes;  // by argument, that the step adds to its memory
+    // Gradients, too; alive until it is known whether the next recording has others elsewhere.
     std::vector<Array> argument_arrays;
+    // A gradient lies in memory of another one or of an argument, as it may not in other calls.
+    bool has_shared_grad{false};
     std::vector<std::function<uint64_t()>> keys;
     std::vector<std::shared_ptr<ReplayPart>> parts;
     std::vector<size_t> part_outputs;     // by part, how many

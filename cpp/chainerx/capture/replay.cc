@@ -23,23 +23,42 @@ Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first)
         is_fixed_.push_back(recording_->argument_extents[i].begin ==
                             first.argument_extents[i].begin);
     }
+    for (size_t i = 0; i < recording_->grads.size(); ++i) {
+        RecordedGrad& grad = recording_->grads[i];
+        // The step may also use that array by itself.
+        if (grad.begin != first.grads[i].begin) grad.begin = nullptr;
+    }
     for (const RecordedCall& call : recording_->calls) {
         entries_.push_back({call.device, call.call.get(), call.bytes ? &*call.bytes : nullptr});
     }
-    for (Memory& memory : recording_->memories) {
+    for (size_t i = 0; i < recording_->memories.size(); ++i) {
+        Memory& memory = recording_->memories[i];
         if (memory.held == nullptr) continue;
         auto* const begin = static_cast<char*>(memory.held->data());
         held_extents_.push_back({begin, begin + memory.held->nbytes()});
+        // If the count began before the memory was found, both recordings together show it.
+        if (memory.begins_written && i < first.memories.size() &&
+            memory.held == first.memories[i].held &&
+            memory.version - first.memories[i].version > memory.writes) {
+            ++memory.writes;
+        }
         if (!memory.is_borrowed) held_.push_back(&memory);
         if (memory.writes != 0) written_.push_back(&memory);
     }
     for (const RecordedOutput& output : recording_->outputs) {
         const Memory& memory = recording_->memories[static_cast<size_t>(output.place.memory)];
-        Source source{-1, -1};
+        Source source{};
         if (memory.kind == MemoryKind::kArgument) {
-            source.argument = static_cast<int>(
-                std::ranges::find(recording_->argument_memories, output.place.memory) -
-                recording_->argument_memories.begin());
+            const auto& all = recording_->argument_memories;
+            const auto& grads = recording_->grads;
+            const auto it = std::ranges::find(all, output.place.memory);
+            if (it != all.end()) {
+                source.argument = static_cast<int>(it - all.begin());
+            } else {
+                source.grad = static_cast<int>(
+                    std::ranges::find(grads, output.place.memory, &RecordedGrad::memory) -
+                    grads.begin());
+            }
         } else if (memory.kind == MemoryKind::kTemporary) {
             auto it = std::ranges::find(fresh_, output.place.memory, &Fresh::memory);
             if (it == fresh_.end()) {
@@ -116,6 +135,25 @@ bool Replay::IsAbandoned() const {
     return !std::ranges::all_of(recording_->variables, &IsCurrentVariable);
 }
 
+void Replay::FindPresent(std::span<const Array> arguments) {
+    present_.clear();
+    for (const RecordedGrad& grad : recording_->grads) {
+        Array now{};
+        if (grad.memory >= 0) {
+            now = grad.SlotIn(arguments)->FindGrad(grad.id);
+            if (now.is_null())
+                throw ChainerxError{"capture: another thread has cleared a gradient"};
+        }
+        present_.push_back(std::move(now));
+    }
+}
+
+bool Replay::IsHeld(Extent range) const {
+    return std::ranges::any_of(held_extents_, [range](const Extent& held) {
+        return range.begin < held.end && held.begin < range.end;
+    });
+}
+
 const char* Replay::FindOtherUse(std::span<const Array> arguments) const {
     for (size_t i = 0; i < arguments.size(); ++i) {
         const Extent range = RangeOf(arguments[i]);
@@ -123,13 +161,38 @@ const char* Replay::FindOtherUse(std::span<const Array> arguments) const {
         if (is_fixed_[i] && range.begin != recording_->argument_extents[i].begin) {
             return "an argument was the same array before, and is another one now";
         }
-        for (const Extent& held : held_extents_) {
-            if (range.begin < held.end && held.begin < range.end) {
-                return "an argument is an array that it uses by itself, too";
-            }
+        if (IsHeld(range)) return "an argument is an array that it uses by itself, too";
+    }
+    for (size_t i = 0; i < present_.size(); ++i) {
+        const Array& grad = present_[i];
+        if (grad.is_null()) continue;
+        char* const begin = recording_->grads[i].begin;
+        if (begin != nullptr && begin != BaseOf(grad)) {
+            return "a gradient was the same array before, and is another one now";
+        }
+        const auto is_shared = [&](const Array& x) { return internal::MayShareMemory(x, grad); };
+        if (std::ranges::any_of(arguments, is_shared) || IsHeld(RangeOf(grad))) {
+            return "a gradient is an array that it uses by itself, too";
         }
     }
     return nullptr;
+}
+
+void Replay::MarkWritten(std::span<const Array> arguments) {
+    for (Memory* memory : written_) {
+        memory->held->ForgetWrites(memory->held->version() + memory->writes);
+    }
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const uint32_t writes = recording_->argument_writes[i];
+        Buffer& buffer = *arguments[i].buffer();
+        if (writes != 0) buffer.ForgetWrites(buffer.version() + writes);
+    }
+    for (size_t i = 0; i < present_.size(); ++i) {
+        const uint32_t writes = recording_->grads[i].writes;
+        if (writes == 0 || present_[i].is_null()) continue;
+        Buffer& buffer = *present_[i].buffer();
+        buffer.ForgetWrites(buffer.version() + writes);
+    }
 }
 
 void Replay::RunCalls() {
@@ -190,7 +253,7 @@ void Replay::ReleaseFresh(std::span<const Array> arguments) noexcept {
 Array Replay::MakeOutput(size_t i, std::span<const Array> arguments) {
     const RecordedOutput& output = recording_->outputs[i];
     const Memory& memory = recording_->memories[static_cast<size_t>(output.place.memory)];
-    const auto [k, argument] = sources_[i];
+    const auto [k, argument, grad] = sources_[i];
     Buffer* buffer = memory.held;
     if (k >= 0) {
         Fresh& f = fresh_[static_cast<size_t>(k)];
@@ -199,6 +262,8 @@ Array Replay::MakeOutput(size_t i, std::span<const Array> arguments) {
         buffer = f.buffer;
     } else if (argument >= 0) {
         buffer = arguments[static_cast<size_t>(argument)].buffer();
+    } else if (grad >= 0) {
+        buffer = present_[static_cast<size_t>(grad)].buffer();
     }
     buffer->Ref();
     Array x = MakeArray(output.shape, output.strides, output.dtype, *output.device, buffer,
@@ -210,6 +275,9 @@ Array Replay::MakeOutput(size_t i, std::span<const Array> arguments) {
 bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
                  const char*& reason) {
     Recording& recording = *recording_;
+    FindPresent(arguments);
+    const std::unique_ptr<std::vector<Array>, void (*)(std::vector<Array>*)> forget{
+        &present_, [](std::vector<Array>* all) { all->clear(); }};
     if (IsAbandoned()) {
         reason = "an array that it uses was replaced by another one";
         return false;
@@ -227,11 +295,10 @@ bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
         const auto memory = static_cast<size_t>(recording.argument_memories[i]);
         recording.memories[memory].MoveTo(BaseOf(arguments[i]));
     }
-    for (const RecordedGrad& grad : recording.grads) {
-        if (grad.memory < 0) continue;
-        const Array now = grad.SlotIn(arguments)->FindGrad(grad.id);
-        if (now.is_null()) throw ChainerxError{"capture: another thread has cleared a gradient"};
-        recording.memories[static_cast<size_t>(grad.memory)].MoveTo(BaseOf(now));
+    for (size_t i = 0; i < present_.size(); ++i) {
+        if (present_[i].is_null()) continue;
+        const int memory = recording.grads[i].memory;
+        recording.memories[static_cast<size_t>(memory)].MoveTo(BaseOf(present_[i]));
     }
     struct Guard {
         Replay& self;
@@ -239,10 +306,8 @@ bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
         ~Guard() { self.ReleaseFresh(arguments); }
     } guard{*this, arguments};
     TakeFresh(arguments);
+    MarkWritten(arguments);
     RunCalls();
-    for (Memory* memory : written_) {
-        memory->held->ForgetWrites(memory->held->version() + memory->writes);
-    }
     size_t next = recording.n_results;
     for (const size_t n : recording.part_outputs) next += n;
     outputs.reserve(next);

@@ -32,8 +32,8 @@ class CX_API Replay {
         const KeptCall* call;    // null for bytes
         const HostBytes* bytes;  // null for a call
     };
-    // Memory of which each run allocates a new one, or uses that of a gradient which nobody else has
-    // and which the step would throw away.
+    // Memory of which each run allocates a new one, or uses that of a gradient which nobody else
+    // has and which the step would throw away.
     struct Fresh {
         int memory;
         Device* device;
@@ -55,17 +55,23 @@ class CX_API Replay {
     // Returns whether memory that was there before the step is held by recordings alone: the
     // program has put something else in its place.
     bool IsAbandoned() const;
+    bool IsHeld(Extent range) const;
+    void FindPresent(std::span<const Array> arguments);
     // Returns why a step with these arguments is not that of the recording; null if it is.
     const char* FindOtherUse(std::span<const Array> arguments) const;
+    // Counts the writes of the step, so that backward of graphs that began before it sees them.
+    void MarkWritten(std::span<const Array> arguments);
     void RunCalls();
 
     std::unique_ptr<Recording> recording_;
     std::vector<Entry> entries_;
     std::vector<Fresh> fresh_;
-    // By output: the index of its memory in fresh_, or of an argument; both -1 if it is held.
+    // By output: the index of its memory in fresh_, of an argument, or of a gradient; all -1 if it
+    // is held.
     struct Source {
-        int fresh;
-        int argument;
+        int fresh{-1};
+        int argument{-1};
+        int grad{-1};
     };
     std::vector<Source> sources_;
     std::vector<uint64_t> keys_;
@@ -74,6 +80,7 @@ class CX_API Replay {
     std::vector<Memory*> held_;
     std::vector<Extent> held_extents_;
     std::vector<Memory*> written_;  // some of these
+    std::vector<Array> present_;    // by gradient, in a run: as it was before, if the step reads it
     int64_t nbytes_{0};
 };
 

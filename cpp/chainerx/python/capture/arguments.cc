@@ -15,19 +15,29 @@ std::string Path::ToString() const {
 
 void Arguments::AddPointer(char kind, const void* p) {
     key_ += kind;
-    key_.append(reinterpret_cast<const char*>(&p), sizeof(p));
+    AddBytes(&p, sizeof(p));
 }
 
-void Arguments::AddNumber(uint64_t n) { key_.append(reinterpret_cast<const char*>(&n), sizeof(n)); }
+void Arguments::AddBytes(const void* data, size_t n) {
+    key_.append(static_cast<const char*>(data), n);
+}
+
+void Arguments::AddNumber(uint64_t n) { AddBytes(&n, sizeof(n)); }
 
 void Arguments::AddValue(PyObject* o, const Path& path) {
     if (o == Py_None || PyBool_Check(o)) return AddPointer('c', o);
-    if (PyFloat_CheckExact(o)) {  // by bits: 0.0 and -0.0 differ, and NaN is like itself
+    // By bits: 0.0 and -0.0 differ, and NaN is like itself.
+    if (PyFloat_CheckExact(o)) {
         const double value = PyFloat_AS_DOUBLE(o);
         key_ += 'f';
-        key_.append(reinterpret_cast<const char*>(&value), sizeof(value));
-        return;
+        return AddBytes(&value, sizeof(value));
     }
+    if (PyComplex_CheckExact(o)) {
+        const Py_complex value = PyComplex_AsCComplex(o);
+        key_ += 'z';
+        return AddBytes(&value, sizeof(value));
+    }
+    if (PyObject_TypeCheck(o, Numpy().generic)) return AddScalar(o, path);
     // 1, True and 1.0 are equal, so the type is part of it.
     const Ref pair = Check(PyTuple_Pack(2, reinterpret_cast<PyObject*>(Py_TYPE(o)), o));
     PyObject* first = PyDict_SetDefault(interned_, pair.get(), pair.get());
@@ -39,6 +49,16 @@ void Arguments::AddValue(PyObject* o, const Path& path) {
                         "apart"};
     }
     AddPointer('v', first);
+}
+
+void Arguments::AddScalar(PyObject* o, const Path& path) {
+    key_ += 'g';
+    AddValue(Check(PyObject_GetAttrString(o, "dtype")).get(), path);  // with units of times
+    Py_buffer view;
+    if (PyObject_GetBuffer(o, &view, PyBUF_SIMPLE) < 0) throw PythonError{};
+    AddNumber(static_cast<uint64_t>(view.len));
+    AddBytes(view.buf, static_cast<size_t>(view.len));
+    PyBuffer_Release(&view);
 }
 
 void Arguments::AddNumpy(PyObject* o, const Path& path) {
@@ -90,16 +110,15 @@ void Arguments::Add(PyObject* o, const Path& path) {
             Add(items[i], {&path, nullptr, i, path.depth + 1});
         }
         key_ += ')';
-    } else if (PyDict_CheckExact(o)) {
+    } else if (PyDict_CheckExact(o) || PyODict_CheckExact(o)) {
         if (path.depth > kMaxNesting)
             throw ValueError{"capture: argument ", path.ToString(), " is nested too deeply"};
-        key_ += '{';
-        const Ref copy = Check(PyDict_Copy(o));
-        PyObject* name;
-        PyObject* value;
-        for (Py_ssize_t i = 0; PyDict_Next(copy.get(), &i, &name, &value) != 0;) {
-            AddValue(name, path);
-            Add(value, {&path, "...", 0, path.depth + 1});
+        AddPointer('{', Py_TYPE(o));
+        const Ref pairs = Check(PyMapping_Items(o));  // in the order of an OrderedDict, too
+        const Items items{pairs.get()};
+        for (Py_ssize_t i = 0; i < items.size(); ++i) {
+            AddValue(PyTuple_GET_ITEM(items[i], 0), path);
+            Add(PyTuple_GET_ITEM(items[i], 1), {&path, "...", 0, path.depth + 1});
         }
         key_ += '}';
     } else if (PyObject_TypeCheck(o, Numpy().ndarray)) {

@@ -35,7 +35,7 @@ class Arguments {
     // TypeError for values that can't be compared.
     void Add(PyObject* o, const Path& path);
     // What follows is the argument of that name.
-    void AddName(const char* name) { (key_ += '=') += name; }
+    void AddName(PyObject* name) { AddValue(name, {nullptr, nullptr, 0, 0}); }
     // Adds what routines depend on besides their arguments: the default device, modes of
     // backpropagation, chainer.config.
     void AddSettings();
@@ -46,6 +46,8 @@ class Arguments {
  private:
     void AddPointer(char kind, const void* p);
     void AddNumber(uint64_t n);
+    void AddBytes(const void* data, size_t n);
+    void AddScalar(PyObject* o, const Path& path);
     void AddValue(PyObject* o, const Path& path);
     void AddNumpy(PyObject* o, const Path& path);
 

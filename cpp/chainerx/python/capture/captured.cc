@@ -164,7 +164,7 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* n
             PyObject* name = PyTuple_GET_ITEM(names, i);
             const char* text = PyUnicode_AsUTF8(name);
             if (text == nullptr) throw PythonError{};
-            arguments.AddName(text);
+            arguments.AddName(name);
             arguments.Add(args[n + i], {nullptr, text, 0, 0});
         }
         arguments.AddSettings();

@@ -8,13 +8,22 @@
 namespace chainerx::python {
 namespace {
 
+// A tuple of C's structs has more fields than items.
+bool IsTuple(PyObject* o) {
+    return PyTuple_CheckExact(o) ||
+           (PyTuple_Check(o) && PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(o)),
+                                                       "n_sequence_fields") == 0);
+}
+
 std::string Text(PyObject* o) {
     if (o == Py_None || PyBool_Check(o) || PyLong_CheckExact(o) || PyFloat_CheckExact(o) ||
-        PyUnicode_CheckExact(o) || PyBytes_CheckExact(o) || PyComplex_CheckExact(o)) {
+        PyUnicode_CheckExact(o) || PyBytes_CheckExact(o) || PyComplex_CheckExact(o) ||
+        PyObject_TypeCheck(o, Numpy().generic)) {
         const Ref repr = Check(PyObject_Repr(o));
         const char* text = PyUnicode_AsUTF8(repr.get());
         if (text == nullptr) throw PythonError{};
-        return text;
+        return PyObject_TypeCheck(o, Numpy().generic) ? StrCat(Py_TYPE(o)->tp_name, " ", text)
+                                                      : text;
     }
     return StrCat("<", Py_TYPE(o)->tp_name, " object at ", reinterpret_cast<uintptr_t>(o), ">");
 }
@@ -43,7 +52,7 @@ ResultForm::Node ResultForm::Take(PyObject* o, std::vector<Array>& arrays, int d
         Device& device = GetDefaultContext().GetNativeBackend().GetDevice(0);
         add(Kind::kNumpy, "NumPy array",
             FromNumpy(o, std::nullopt, Sharing::kWherePossible, device));
-    } else if (PyTuple_Check(o) || PyList_CheckExact(o)) {
+    } else if (IsTuple(o) || PyList_CheckExact(o)) {
         const bool is_list = PyList_CheckExact(o) != 0;
         node.kind = is_list ? Kind::kList : Kind::kTuple;
         node.object = Ref{Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(o)))};
@@ -54,16 +63,17 @@ ResultForm::Node ResultForm::Take(PyObject* o, std::vector<Array>& arrays, int d
             node.children.push_back(Take(items[i], arrays, depth + 1));
         }
         text_ += is_list ? ']' : ')';
-    } else if (PyDict_CheckExact(o)) {
+    } else if (PyDict_CheckExact(o) || PyODict_CheckExact(o)) {
         node.kind = Kind::kDict;
-        const Ref copy = Check(PyDict_Copy(o));
-        PyObject* key;
-        PyObject* value;
+        node.object = Ref{Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(o)))};
+        const Ref pairs = Check(PyMapping_Items(o));  // in the order of an OrderedDict, too
+        const Items items{pairs.get()};
         text_ += '{';
-        for (Py_ssize_t i = 0; PyDict_Next(copy.get(), &i, &key, &value) != 0;) {
+        for (Py_ssize_t i = 0; i < items.size(); ++i) {
+            PyObject* key = PyTuple_GET_ITEM(items[i], 0);
             text_ += Text(key) + ": ";
             node.keys.emplace_back(Py_NewRef(key));
-            node.children.push_back(Take(value, arrays, depth + 1));
+            node.children.push_back(Take(PyTuple_GET_ITEM(items[i], 1), arrays, depth + 1));
             text_ += ", ";
         }
         text_ += '}';
@@ -95,9 +105,9 @@ PyObject* ResultForm::Fill(const Node& node, const std::vector<Array>& arrays) {
             }
             auto* type = reinterpret_cast<PyTypeObject*>(node.object.get());
             if (type == &PyTuple_Type) return tuple.Release();
-            // A named tuple.
-            const Ref make = Check(PyObject_GetAttrString(node.object.get(), "_make"));
-            return Check(PyObject_CallOneArg(make.get(), tuple.get())).Release();
+            // Not by its own constructor, which may take anything: a named tuple takes the items.
+            const Ref args = Check(PyTuple_Pack(1, tuple.get()));
+            return Check(PyTuple_Type.tp_new(type, args.get(), nullptr)).Release();
         }
         case Kind::kList: {
             Ref list = Check(PyList_New(static_cast<Py_ssize_t>(node.children.size())));
@@ -108,10 +118,10 @@ PyObject* ResultForm::Fill(const Node& node, const std::vector<Array>& arrays) {
             return list.Release();
         }
         default: {
-            Ref dict = Check(PyDict_New());
+            Ref dict = Check(PyObject_CallNoArgs(node.object.get()));
             for (size_t i = 0; i < node.children.size(); ++i) {
                 const Ref value{Fill(node.children[i], arrays)};
-                if (PyDict_SetItem(dict.get(), node.keys[i].get(), value.get()) < 0) {
+                if (PyObject_SetItem(dict.get(), node.keys[i].get(), value.get()) < 0) {
                     throw PythonError{};
                 }
             }

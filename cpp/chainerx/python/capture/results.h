@@ -32,7 +32,7 @@ class ResultForm {
         Kind kind;
         engine::Kind array_kind;  // of a variable
         size_t array;             // index
-        Ref object;               // an object; the type of a tuple
+        Ref object;               // an object; the type of a tuple or dict
         std::vector<Ref> keys;    // of a dict
         std::vector<Node> children;
     };

@@ -243,7 +243,8 @@ class Capture::Impl {
         std::vector<CaptureVariant> all;
         for (const auto& v : variants_) {
             all.push_back({v->arguments, v->replay ? v->replay->call_count() : 0,
-                           v->replay ? v->replay->nbytes() : 0, v->replays, v->reason});
+                           v->replay ? v->replay->nbytes() : 0, v->replays, v->reason,
+                           v->is_refused});
         }
         const std::lock_guard lock{g_shown_mutex};
         shown_.swap(all);
@@ -311,7 +312,8 @@ class Capture::Impl {
         if (!problem && variant.first != nullptr) {
             problem = variant.first->FindDifference(*recording);
             if (!problem) {
-                variant.replay = std::make_unique<Replay>(std::move(recording), *variant.first);
+                variant.replay = std::make_unique<Replay>(std::move(recording), *variant.first,
+                                                          options_.has_own_arguments);
                 variant.first = nullptr;
                 return outputs;
             }

@@ -28,6 +28,8 @@ namespace chainerx {
 struct CaptureOptions {
     int variants{8};    // how many kinds of arguments are kept recorded
     bool strict{true};  // CaptureError for what can't be replayed; else it runs as it is
+    // The caller sees to it that no argument lies in memory that the step uses by itself, too.
+    bool has_own_arguments{false};
 };
 
 // What was recorded for arguments of one kind.
@@ -37,6 +39,7 @@ struct CaptureVariant {
     int64_t nbytes;         // memory for temporaries
     int64_t replays;
     std::string reason;  // why it was recorded anew last, or can't be; "" if it was not
+    bool is_refused;     // it runs as it is for ever
 };
 
 class CX_API Capture {

@@ -16,12 +16,12 @@ char* BaseOf(const Array& x) { return RangeOf(x).begin; }
 
 }  // namespace
 
-Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first)
+Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first, bool own_arguments)
     : recording_{std::move(recording)} {
     recording_->argument_arrays.clear();
     for (size_t i = 0; i < recording_->argument_extents.size(); ++i) {
-        is_fixed_.push_back(recording_->argument_extents[i].begin ==
-                            first.argument_extents[i].begin);
+        is_fixed_.push_back(!own_arguments && recording_->argument_extents[i].begin ==
+                                                  first.argument_extents[i].begin);
     }
     for (size_t i = 0; i < recording_->grads.size(); ++i) {
         RecordedGrad& grad = recording_->grads[i];

@@ -15,8 +15,9 @@ class CX_API Replay {
  public:
     // Takes memory for the temporaries: those that are not alive at once share it.
     // `first` is the other recording of the step, which is equal. An argument that was the same
-    // array in both may be one that the step also uses by itself: then it has to be the same again.
-    Replay(std::unique_ptr<Recording> recording, const Recording& first);
+    // array in both may be one that the step also uses by itself: then it has to be the same again,
+    // unless the step is known to have `own_arguments`.
+    Replay(std::unique_ptr<Recording> recording, const Recording& first, bool own_arguments);
 
     // What the step returns, and the gradients of leaves, which are set. Returns false, with
     // nothing done, if the step has to be recorded anew, for `reason`.

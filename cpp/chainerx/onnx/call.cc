@@ -1,9 +1,13 @@
 #include "chainerx/onnx/call.h"
 
+#include <optional>
+
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/device.h"
 #include "chainerx/core/error.h"
 #include "chainerx/onnx/messages.h"
+#include "chainerx/ops/shape/creation.h"
 
 namespace chainerx::onnx {
 
@@ -37,7 +41,33 @@ Array Call::X(size_t i) const {
     if (value.array.is_null()) {
         throw TypeError{"input ", i, " is a sequence, expected a tensor"};
     }
-    return &value.array.device() == device_ ? value.array : value.array.ToDevice(*device_);
+    return &value.array.device() == device_ ? value.array : OnDevice(i);
+}
+
+bool Call::IsKnown(size_t i) const {
+    return frame_.known != nullptr && frame_.known->contains(step_.inputs[i]);
+}
+
+template <typename T>
+std::vector<T> Call::Read(size_t i) const {
+    const Array& x = In(i).array;
+    if (!IsKnown(i)) return x.ToHost<T>();
+    const internal::Unobserved same_each_time;
+    return x.ToHost<T>();
+}
+
+Array Call::OnDevice(size_t i) const {
+    const Array& x = In(i).array;
+    if (!IsKnown(i) || &x.device() != &host()) return x.ToDevice(*device_);
+    Array packed;
+    {
+        const internal::Unobserved same_each_time;
+        packed = AsContiguous(x);
+    }
+    // A recording keeps the bytes.
+    const Array y = EmptyUnchecked(x.shape(), x.dtype(), *device_);
+    device_->CopyFromHost(y.raw_data(), packed.raw_data(), y.GetNBytes());
+    return y;
 }
 
 std::optional<Array> Call::Maybe(size_t i) const {
@@ -65,12 +95,12 @@ std::vector<int64_t> Call::Ints(size_t i) const {
     if (!IsInt(value.array.dtype()) && !IsBool(value.array.dtype())) {
         throw DtypeError{"input ", i, " has dtype ", value.array.dtype(), ", expected integers"};
     }
-    return value.array.ToHost<int64_t>();
+    return Read<int64_t>(i);
 }
 
 std::vector<double> Call::Doubles(size_t i) const {
     const Value& value = In(i);
-    return value.array.is_null() ? X(i).ToHost<double>() : value.array.ToHost<double>();
+    return value.array.is_null() ? X(i).ToHost<double>() : Read<double>(i);
 }
 
 int64_t Call::IntAt(size_t i) const {

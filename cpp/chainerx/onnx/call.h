@@ -68,6 +68,13 @@ class Call {
     int8_t Axis(int64_t axis, int8_t ndim) const;
 
  private:
+    // Whether the input has the same value in each run that is captured, so that reading it is no
+    // obstacle.
+    bool IsKnown(size_t i) const;
+    template <typename T>
+    std::vector<T> Read(size_t i) const;
+    Array OnDevice(size_t i) const;
+
     const Attribute* Find(std::string_view name) const;
     const Attribute* Find(const char* name, int64_t type, const char* expected) const;
     const Attribute& Get(const char* name, int64_t type, const char* expected) const;

@@ -10,6 +10,7 @@
 
 #include "chainerx/core/buffer.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/overlap.h"
 #include "chainerx/onnx/operator.h"
 #include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/tables/explog.h"
@@ -122,6 +123,11 @@ bool IsOp(const Step& step, std::string_view name) {
     return step.op != nullptr && step.op->domain[0] == '\0' && step.op->name == name;
 }
 
+// What a normalization gives may depend on whether the run trains.
+bool DependsOnInputsAlone(const Step& step) {
+    return step.is_foldable && !step.inputs.empty() && !IsOp(step, "BatchNormalization");
+}
+
 // Memory that a handle outside of chainerx may write to, uncounted.
 bool IsShared(const Array& x) { return x.buffer()->MayChangeUnseen(); }
 
@@ -142,7 +148,11 @@ class Fuser {
             fused_.constants_.emplace_back(c.slot, c.value);
             kept_.insert(c.slot);
             // An input with a default may be given; shared memory may be written to.
-            if (inputs.contains(c.slot) || (c.is_parameter && IsShared(x))) continue;
+            if (c.is_parameter && IsShared(x)) continue;
+            if (inputs.contains(c.slot)) {
+                fused_.defaults_.insert(c.slot);
+                continue;
+            }
             constants_.insert(c.slot);
             frame_.slots[static_cast<size_t>(c.slot)] = c.value;
         }
@@ -158,6 +168,7 @@ class Fuser {
         std::erase_if(steps_, [](const Step& step) { return step.routine == nullptr; });
         fused_.block_.steps = std::move(steps_);
         FreeEarly(kept_, &fused_.block_);
+        fused_.known_ = std::move(constants_);
     }
 
  private:
@@ -180,10 +191,7 @@ class Fuser {
 
     void Fold() {
         for (Step& step : steps_) {
-            // What it gives may depend on whether the run trains.
-            if (!step.is_foldable || step.inputs.empty() || IsOp(step, "BatchNormalization")) {
-                continue;
-            }
+            if (!DependsOnInputsAlone(step)) continue;
             if (!std::all_of(step.inputs.begin(), step.inputs.end(),
                              [this](int slot) { return IsConstant(slot); })) {
                 continue;
@@ -330,11 +338,33 @@ bool FusedPlan::IsFor(const Plan& plan, const Device& device) const {
     return i == seen_.size();
 }
 
-bool FusedPlan::Owns(const Array& x) const {
-    return std::any_of(constants_.begin(), constants_.end(), [&x](const auto& constant) {
-        const Array& a = constant.second.array;
-        return !a.is_null() && a.buffer() == x.buffer();
-    });
+std::unordered_set<int> FusedPlan::KnownWith(const Values& inputs) const {
+    std::unordered_set<int> known = known_;
+    known.insert(defaults_.begin(), defaults_.end());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        if (!inputs[i].is_none()) known.erase(block_.inputs[i]);
+    }
+    return known;
+}
+
+std::vector<bool> FusedPlan::FollowFromShapes(const std::unordered_set<int>& known) const {
+    std::unordered_set<int> follow = known;
+    follow.insert(kNoSlot);
+    std::vector<bool> found;
+    for (const Step& step : block_.steps) {
+        const bool follows = IsOp(step, "Shape") || IsOp(step, "Size") ||
+                             (DependsOnInputsAlone(step) &&
+                              std::all_of(step.inputs.begin(), step.inputs.end(),
+                                          [&follow](int slot) { return follow.contains(slot); }));
+        found.push_back(follows);
+        if (follows) follow.insert(step.outputs.begin(), step.outputs.end());
+    }
+    return found;
+}
+
+bool FusedPlan::SharesMemoryOfParameter(const Array& x) const {
+    return std::any_of(seen_.begin(), seen_.end(),
+                       [&x](const Seen& seen) { return internal::MayShareMemory(seen.array, x); });
 }
 
 Frame FusedPlan::NewFrame(Device& device) const {

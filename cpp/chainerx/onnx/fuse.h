@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -35,8 +36,15 @@ class FusedPlan {
 
     const Block& block() const { return block_; }
     Frame NewFrame(Device& device) const;
-    // Whether it computes with the memory of x.
-    bool Owns(const Array& x) const;
+    // By slot; some of them are inputs with a default.
+    const std::vector<std::pair<int, Value>>& constants() const { return constants_; }
+    // The slots whose values are the same in each run that is given the same inputs as this one,
+    // and no others.
+    std::unordered_set<int> KnownWith(const Values& inputs) const;
+    // By step of the block: whether it gives the same in all such runs if shapes are the same, as
+    // `Shape` does.
+    std::vector<bool> FollowFromShapes(const std::unordered_set<int>& known) const;
+    bool SharesMemoryOfParameter(const Array& x) const;
 
  private:
     friend class Fuser;
@@ -52,6 +60,8 @@ class FusedPlan {
     const Device* device_;
     Block block_;
     std::vector<std::pair<int, Value>> constants_;
+    std::unordered_set<int> known_;
+    std::unordered_set<int> defaults_;  // of inputs
     int n_slots_{0};
     std::vector<Seen> seen_;  // the parameters, in the order of the plan
 };

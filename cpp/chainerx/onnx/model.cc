@@ -1,6 +1,8 @@
 #include "chainerx/onnx/model.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 
@@ -11,6 +13,7 @@
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/onnx/build.h"
 #include "chainerx/onnx/call.h"
+#include "chainerx/onnx/captured_runs.h"
 #include "chainerx/onnx/dtypes.h"
 #include "chainerx/onnx/file_bytes.h"
 #include "chainerx/onnx/fuse.h"
@@ -73,6 +76,25 @@ void CheckInput(const ValueInfo& info, const Value& value, const Device& device)
     }
 }
 
+// Waits for the device behind each step, and adds how long it took.
+class NodeTimer : public StepWatcher {
+ public:
+    explicit NodeTimer(std::vector<NodeTime>& times) : times_{times} {}
+
+    void Before() override { start_ = Clock::now(); }
+    void After(const Step& step, const Frame& frame) override {
+        frame.device->Synchronize();
+        const std::chrono::duration<double> time = Clock::now() - start_;
+        times_.push_back({step.label.name, step.label.op, time.count()});
+    }
+
+ private:
+    using Clock = std::chrono::steady_clock;
+
+    std::vector<NodeTime>& times_;
+    Clock::time_point start_;
+};
+
 }  // namespace
 
 std::string ValueInfo::ToString() const {
@@ -118,7 +140,10 @@ class Model::Impl {
     }
 
     Impl(const Impl& other, Device& device)
-        : device_{other.device_}, inputs_{other.inputs_}, outputs_{other.outputs_} {
+        : device_{other.device_},
+          inputs_{other.inputs_},
+          outputs_{other.outputs_},
+          n_captures_{other.n_captures_.load()} {
         {
             const std::lock_guard lock{other.mutex_};
             plan_ = other.plan_;
@@ -137,12 +162,7 @@ class Model::Impl {
         }
         if (MayFuse(inputs, options)) {
             try {
-                const std::shared_ptr<const FusedPlan> fused = Fused();
-                Values outputs = Run(inputs, options, fused->block(), fused->NewFrame(*device_));
-                for (Value& v : outputs) {
-                    if (!v.array.is_null() && fused->Owns(v.array)) v.array = Copy(v.array);
-                }
-                return outputs;
+                return RunFused(inputs, options);
             } catch (const KernelCheckError&) {
                 throw;
             } catch (const ChainerxError&) {
@@ -151,7 +171,24 @@ class Model::Impl {
         }
         Frame frame = NewFrame();
         SetParameters(options.parameters, frame);
-        return Run(inputs, options, plan_.block, std::move(frame));
+        std::optional<NodeTimer> timer;
+        if (options.times != nullptr) timer.emplace(*options.times);
+        return Run(inputs, options, plan_.block, std::move(frame), timer ? &*timer : nullptr);
+    }
+
+    void SetCaptures(int n_kinds) {
+        if (n_kinds < 0) {
+            throw ValueError{"onnx: captures is ", n_kinds, ", expected at least 0"};
+        }
+        n_captures_ = n_kinds;
+        is_capture_refused_ = false;
+        const std::lock_guard lock{mutex_};
+        if (fused_ != nullptr) fused_->Forget();
+    }
+
+    std::vector<CaptureVariant> captures() const {
+        const std::lock_guard lock{mutex_};
+        return fused_ != nullptr ? fused_->variants() : std::vector<CaptureVariant>{};
     }
 
     std::vector<std::pair<std::string, Array>> parameters() const {
@@ -181,8 +218,22 @@ class Model::Impl {
     }
 
  private:
-    Values Run(const Values& inputs, const RunOptions& options, const Block& block,
-               Frame frame) const {
+    Values RunFused(const Values& inputs, const RunOptions& options) {
+        const std::shared_ptr<CapturedRuns> fused = Fused();
+        const CapturedRuns::Runner run = [&](const Block& block, Frame frame,
+                                             StepWatcher* watcher) {
+            return Run(inputs, options, block, std::move(frame), watcher);
+        };
+        const int n = n_captures_;
+        // A key of the caller is another one in each run.
+        if (n == 0 || is_capture_refused_ || options.draw_key || options.statistics != nullptr) {
+            return fused->RunPlain(run);
+        }
+        return fused->Run(inputs, options.trains, static_cast<size_t>(n), is_capture_refused_, run);
+    }
+
+    Values Run(const Values& inputs, const RunOptions& options, const Block& block, Frame frame,
+               StepWatcher* watcher) const {
         frame.trains = options.trains;
         if (options.draw_key) frame.draw_key = &options.draw_key;
         for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -195,7 +246,7 @@ class Model::Impl {
             CheckInput(inputs_[i], inputs[i], *device_);
             frame.slots[static_cast<size_t>(plan_.block.inputs[i])] = inputs[i];
         }
-        RunSteps(block, frame, options.times);
+        RunSteps(block, frame, watcher);
         if (options.statistics != nullptr) *options.statistics = StatisticsOf(frame);
         Values outputs;
         for (const int slot : block.outputs) {
@@ -293,12 +344,12 @@ class Model::Impl {
     }
 
     // The plan for the parameters as they are. Of threads that come at once, the last one's stays.
-    std::shared_ptr<const FusedPlan> Fused() {
+    std::shared_ptr<CapturedRuns> Fused() {
         {
             const std::lock_guard lock{mutex_};
-            if (fused_ != nullptr && fused_->IsFor(plan_, *device_)) return fused_;
+            if (fused_ != nullptr && fused_->plan().IsFor(plan_, *device_)) return fused_;
         }
-        std::shared_ptr<const FusedPlan> made = std::make_shared<FusedPlan>(plan_, *device_);
+        auto made = std::make_shared<CapturedRuns>(plan_, *device_);
         const std::lock_guard lock{mutex_};
         fused_.swap(made);  // the old one is freed behind the lock
         return fused_;
@@ -355,8 +406,10 @@ class Model::Impl {
     Plan plan_;
     std::vector<ValueInfo> inputs_;
     std::vector<ValueInfo> outputs_;
-    std::shared_ptr<const FusedPlan> fused_;  // null before the first run
-    mutable std::mutex mutex_;                // of Fold and Fused
+    std::shared_ptr<CapturedRuns> fused_;  // null before the first run
+    mutable std::mutex mutex_;             // of Fold and Fused
+    std::atomic<int> n_captures_{4};
+    std::atomic<bool> is_capture_refused_{false};
 };
 
 Model Model::Load(const std::string& path, Device& device,
@@ -407,6 +460,8 @@ std::vector<bool> Model::statistics() const { return impl_->statistics(); }
 Model Model::WithoutParameters(Device& device) const {
     return Model{std::make_unique<Impl>(*impl_, device)};
 }
+void Model::SetCaptures(int n_kinds) { impl_->SetCaptures(n_kinds); }
+std::vector<CaptureVariant> Model::captures() const { return impl_->captures(); }
 void Model::ToDevice(Device& device) { impl_->ToDevice(device); }
 
 }  // namespace chainerx::onnx

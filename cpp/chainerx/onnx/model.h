@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "chainerx/capture/capture.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/device.h"
 #include "chainerx/core/macro.h"
@@ -100,6 +101,13 @@ class CX_API Model {
 
     // A copy on a device that has no parameters, so that each run must be given all of them.
     Model WithoutParameters(Device& device) const;
+
+    // Runs with inputs of the same shapes, in which nothing is differentiated, are captured from
+    // the third one on, for `n_kinds` kinds of inputs (4 by default, 0: none are); a model whose
+    // values are read by the host runs as it is. Forgets what has been recorded. ValueError if it
+    // is negative.
+    void SetCaptures(int n_kinds);
+    std::vector<CaptureVariant> captures() const;
 
     // Moves weights and constants; not while another thread runs the model. On another device
     // parameters are new arrays, which require no gradients.

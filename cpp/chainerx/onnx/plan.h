@@ -70,6 +70,8 @@ struct Frame {
     // Gives the RNG key of a run that draws numbers; null for the default generator.
     const std::function<uint64_t()>* draw_key{nullptr};
     std::optional<uint64_t> key{};  // of the latest draw
+    // Slots whose values are the same in each run that is captured; null: none are.
+    const std::unordered_set<int>* known{nullptr};
 };
 
 // The slots that a step reads, those of graphs within it included.
@@ -80,8 +82,15 @@ void FreeEarly(const std::unordered_set<int>& kept, Block* block);
 // Runs a graph within a graph, and returns its outputs. DimensionError for another number of
 // inputs.
 Values RunBlock(const Block& block, Values inputs, Frame& frame);
-// Runs the steps. With `times`, waits for the device behind each, and adds how long it took.
-void RunSteps(const Block& block, Frame& frame, std::vector<NodeTime>* times = nullptr);
+// Is called around each step of a block, but not of those within.
+class StepWatcher {
+ public:
+    virtual ~StepWatcher() = default;
+    virtual void Before() {}
+    // While all that the step read and made is still there.
+    virtual void After(const Step& step, const Frame& frame) = 0;
+};
+void RunSteps(const Block& block, Frame& frame, StepWatcher* watcher = nullptr);
 // Throws the exception that is being handled again, its message after the name of the step.
 [[noreturn]] void RethrowFrom(const Step& step);
 

@@ -351,7 +351,7 @@ Values RunLayers(const Call& call, const Kind& kind) {
     if (call.Has(4)) {
         layer.lengths = AsType(call.X(4), Dtype::kInt64, false);
         CheckShape("sequence_lens", layer.lengths, {layer.batch});
-        layer.ends = layer.lengths.ToHost<int64_t>();
+        layer.ends = call.Ints(4);
         for (const int64_t n : layer.ends) {
             if (n < 0 || n > layer.steps) {
                 throw ValueError{"sequence_lens has ", n, ", expected 0 to ", layer.steps};

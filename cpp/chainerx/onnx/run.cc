@@ -1,25 +1,10 @@
 // Runs the steps of a plan.
-#include <chrono>
-
 #include "chainerx/core/error.h"
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/onnx/call.h"
 #include "chainerx/onnx/plan.h"
 
 namespace chainerx::onnx {
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-void AddTime(const Step& step, Device& device, Clock::time_point start,
-             std::vector<NodeTime>& times) {
-    device.Synchronize();
-    const std::chrono::duration<double> time = Clock::now() - start;
-    times.push_back({step.label.name, step.label.op, time.count()});
-}
-
-}  // namespace
 
 void RethrowFrom(const Step& step) {
     // A step that runs a graph passes on what a step within said.
@@ -42,9 +27,9 @@ void RethrowFrom(const Step& step) {
 #undef CX_RETHROW
 }
 
-void RunSteps(const Block& block, Frame& frame, std::vector<NodeTime>* times) {
+void RunSteps(const Block& block, Frame& frame, StepWatcher* watcher) {
     for (const Step& step : block.steps) {
-        const auto start = times != nullptr ? Clock::now() : Clock::time_point{};
+        if (watcher != nullptr) watcher->Before();
         try {
             Values outputs = step.routine(Call{step, frame});
             for (size_t i = 0; i < step.outputs.size(); ++i) {
@@ -57,8 +42,8 @@ void RunSteps(const Block& block, Frame& frame, std::vector<NodeTime>* times) {
         } catch (const ChainerxError&) {
             RethrowFrom(step);
         }
+        if (watcher != nullptr) watcher->After(step, frame);
         for (const int slot : step.freed) frame.slots[static_cast<size_t>(slot)] = {};
-        if (times != nullptr) AddTime(step, *frame.device, start, *times);
     }
 }
 

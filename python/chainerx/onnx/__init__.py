@@ -13,6 +13,7 @@ import numpy as np
 
 import chainerx
 from chainerx import _onnx
+from chainerx._capture import Variant
 
 if tp.TYPE_CHECKING:
     import onnx
@@ -117,6 +118,14 @@ class Model:
         """
         self._model.set_parameter(name, value)
 
+    def captures(self) -> list[Variant]:
+        """Says which runs have been captured; see `load`.
+
+        Returns:
+            list of Variant: One for each kind of inputs that came three times; see `capture`.
+        """
+        return [Variant(*row) for row in self._model.captures()]
+
     def to_device(self, device: DeviceLike) -> Model:
         """Moves the parameters to a device.
 
@@ -180,6 +189,7 @@ def load(
     source: str | os.PathLike[str] | bytes,
     device: DeviceLike | None = None,
     outputs: Sequence[str] | None = None,
+    captures: int = 4,
 ) -> Model:
     """Reads a model of ONNX and checks it.
 
@@ -188,11 +198,15 @@ def load(
         device (Device or str): Where the parameters go; the default device by default.
         outputs (sequence of str): Names of values of the graph to return in place of its outputs.
             What they do not depend on is left out: nodes, parameters and inputs.
+        captures (int): How many kinds of inputs are remembered, by shapes and dtypes. From the
+            third run on that has inputs of one kind and differentiates nothing, kernels are
+            recorded, and soon called without the operators; results are the same, and temporaries
+            stay allocated. 0 turns it off. Models whose operators look at values run as they are.
     Returns:
         Model: Ready to be called.
     Raises:
         ValueError: If the file is no model, contradicts itself, or has no value of a name in
-            ``outputs``; the message names node and field.
+            ``outputs``; the message names node and field. If `captures` is negative.
         NotImplementedError: If operators, versions of them or element types are not supported. All
             unknown operators are listed.
         OSError: If the file can't be read.
@@ -208,7 +222,7 @@ def load(
         if not isinstance(name, str):
             raise TypeError(f'onnx: outputs has {name!r}, expected a str')
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return Model(_onnx.Model(bytes(source), '', target, names))
+        return _model(bytes(source), target, names, captures)
     try:
         path = os.fspath(source)
     except TypeError:
@@ -217,7 +231,13 @@ def load(
         ) from None
     with open(path, 'rb'):  # for the right OSError
         pass
-    return Model(_onnx.Model(os.fsdecode(path), '', target, names))
+    return _model(os.fsdecode(path), target, names, captures)
+
+
+def _model(source: bytes | str, device: Device, names: list[str], captures: int) -> Model:
+    model = _onnx.Model(source, '', device, names)
+    model.set_captures(captures)
+    return Model(model)
 
 
 def export(

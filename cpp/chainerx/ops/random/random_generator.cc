@@ -196,6 +196,8 @@ DrawScope::DrawScope(const Draws& draws)
 }
 DrawScope::~DrawScope() { t_scope = outer_; }
 
+bool DrawScope::IsOpen() { return t_scope != nullptr; }
+
 DrawScope* DrawScope::ForScopes(const auto& f) {
     DrawScope* scope = t_scope;
     for (; scope != nullptr && scope->again_ == nullptr; scope = scope->outer_) f(*scope);

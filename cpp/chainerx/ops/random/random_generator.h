@@ -90,6 +90,9 @@ class CX_API DrawScope {
     DrawScope(const DrawScope&) = delete;
     DrawScope& operator=(const DrawScope&) = delete;
 
+    // Whether this thread is in one.
+    static bool IsOpen();
+
     // Returns the draws of a recording scope.
     Draws& draws() { return recorded_; }
 

@@ -1,5 +1,7 @@
 // The extension module chainerx._onnx: models, under python/chainerx/onnx. It is not part of _core,
 // so that only programs that run models load them.
+#include <algorithm>
+#include <climits>
 #include <exception>
 #include <optional>
 #include <string>
@@ -246,6 +248,29 @@ PyObject* SetParameterOf(PyObject* self, PyObject* args) {
     });
 }
 
+PyObject* SetCapturesOf(PyObject* self, PyObject* n_kinds) {
+    return Guarded("onnx", [&] {
+        const long n = PyLong_AsLong(n_kinds);
+        if (n == -1 && PyErr_Occurred() != nullptr) throw PythonError{};
+        ModelOf(self).SetCaptures(static_cast<int>(std::clamp<long>(n, INT_MIN, INT_MAX)));
+        return Ref{Py_NewRef(Py_None)};
+    });
+}
+
+PyObject* CapturesOf(PyObject* self, PyObject*) {
+    return Guarded("onnx", [&] {
+        Ref list = Check(PyList_New(0));
+        for (const CaptureVariant& v : ModelOf(self).captures()) {
+            const Ref row = Check(
+                Py_BuildValue("(NLLLN)", ToStr(v.arguments).Release(),
+                              static_cast<long long>(v.calls), static_cast<long long>(v.nbytes),
+                              static_cast<long long>(v.replays), ToStr(v.reason).Release()));
+            if (PyList_Append(list.get(), row.get()) < 0) throw PythonError{};
+        }
+        return list;
+    });
+}
+
 PyObject* MoveModel(PyObject* self, PyObject* device) {
     return Guarded("onnx", [&] {
         ModelOf(self).ToDevice(DeviceOf(device));
@@ -275,6 +300,9 @@ PyMethodDef g_methods[] = {
      "Returns a copy on a device that has no parameters."},
     {"parameters", ParametersOf, METH_NOARGS, "Returns the parameters by name."},
     {"set_parameter", SetParameterOf, METH_VARARGS, "Replaces a parameter."},
+    {"set_captures", SetCapturesOf, METH_O, "For how many kinds of inputs runs are captured."},
+    {"captures", CapturesOf, METH_NOARGS,
+     "Returns what has been recorded: arguments, kernels, bytes, replays, reason."},
     {"to_device", MoveModel, METH_O, "Moves the weights."},
     {}};
 PyGetSetDef g_attributes[] = {

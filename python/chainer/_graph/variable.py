@@ -375,14 +375,20 @@ class Variable(_Creator, engine.Variable):
             engine.backward((self,), None, retain_grad, enable_double_backprop, loss_scale, False)
 
     def _backward_scaled(
-        self, loss_scale: float, retain_grad: bool = False, enable_double_backprop: bool = False
+        self,
+        loss_scale: float,
+        retain_grad: bool = False,
+        enable_double_backprop: bool = False,
+        seed: Variable | None = None,
     ) -> None:
         """Leaves gradients multiplied with the scale, and tells parameters about it.
 
-        Optimizers may divide values that underflow in float16 in float32 instead.
+        Optimizers may divide values that underflow in float16 in float32 instead. ``seed`` is the
+        gradient to start from, if it holds the scale.
         """
         is_scaled = self.grad is None
-        engine.backward((self,), None, retain_grad, enable_double_backprop, loss_scale, True)
+        seeds = None if seed is None else (seed,)
+        engine.backward((self,), seeds, retain_grad, enable_double_backprop, loss_scale, True)
         if is_scaled:
             _set_loss_scale(self, loss_scale)
 

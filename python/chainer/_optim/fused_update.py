@@ -14,12 +14,15 @@ from chainerx._core import engine
 
 from chainer import backend
 from chainer._graph import fallback
-from chainer._optim.update_rule import _is_float16
+from chainer._optim.update_rule import _is_float16, _without_graph
 from chainer.variable import Parameter
 
 if tp.TYPE_CHECKING:
+    from chainer._optim.captured_update import Part
     from chainer._optim.optimizer import GradientMethod
     from chainer.optimizers._rule import FormulaRule
+
+    Owner: tp.TypeAlias = GradientMethod | Part  # whoever has the plan
 
 
 class Plan:
@@ -67,10 +70,10 @@ def repeat(optimizer: GradientMethod) -> bool:
     return done
 
 
-def read_settings(optimizer: GradientMethod) -> tuple[float, ...] | None:
+def read_settings(owner: Owner) -> tuple[float, ...] | None:
     """The settings of the next step, of hyperparameters as they are now; None if the step would be
     another one than the plan's."""
-    plan = optimizer._plan
+    plan = tp.cast(Plan, owner._plan)
     call = plan.rules[0].fused_call(plan.params[0].dtype)
     return None if call is None or call[:2] != plan.signature else call[2]
 
@@ -93,7 +96,7 @@ def update(optimizer: GradientMethod, params: list[Parameter]) -> bool:
     if reason is None:
         narrow = [p for p, rule in zip(params, rules, strict=True) if _has_copy(p, rule)]
         if narrow:
-            reason = _step_of_copies(optimizer, params, rules, narrow)
+            reason = _step_of_copies(optimizer, params, rules, narrow, _step_once)
         else:
             call = rules[0].fused_call(params[0].dtype)
             reason = _step(optimizer, params, rules, call)
@@ -102,6 +105,59 @@ def update(optimizer: GradientMethod, params: list[Parameter]) -> bool:
     if reason:
         fallback.count(f'{type(optimizer).__name__}.update', f'{len(params)} parameters', reason)
     return False
+
+
+def update_part(part: Part, param: Parameter) -> None:
+    """One step for a parameter alone, as `UpdateRule.update` makes it, with the hooks of its rule.
+
+    If it can't be one call, the step that is recorded can't be.
+    """
+    rule = param.update_rule
+    if not _has_copy(param, rule):
+        with _without_graph(param):
+            _step_of_part(part, [param], [rule], param.dtype)
+        return
+    reason = _step_of_copies(part, [param], [rule], [param], _step_of_part)
+    if reason is not None:
+        _refuse(reason)
+        rule.update(param)
+
+
+def _step_of_part(
+    part: Part, params: list[Parameter], rules: list[FormulaRule], dtype: tp.Any
+) -> None:
+    (param,), (rule,) = params, rules
+    t = rule.t + 1
+    rule.t, rule._ahead = t, 1
+    try:
+        rule._hookable.call_hooks('pre', (rule, param))
+        rule.t = t - 1
+        reason = _step_once(part, params, rules, dtype)
+        if reason is not None:
+            _refuse(reason)
+            rule.t = t
+            rule.update_core(param)
+        rule._hookable.call_hooks('post', (rule, param))
+    finally:
+        del rule._ahead
+
+
+def _refuse(reason: str) -> None:
+    engine.refuse_capture(f'a parameter can not be updated in one call ({reason})')
+
+
+def find_obstacle_of_parts(params: list[Parameter]) -> str | None:
+    """Why parameters can't be updated one by one in calls of the engine."""
+    for param in params:
+        rule = param.update_rule
+        cls = type(rule)
+        if not _is_plain(param) or getattr(cls, 'fused', None) is None:
+            return f'a parameter is updated by a rule of the program, {cls.__name__}'
+        if any(getattr(cls, name, None) is not part for name, part in cls._made_of.items()):
+            return f'a parameter is updated by {cls.__name__}, which the program has changed'
+        if param.array is None or param.grad is None or rule.fused_call(param.dtype) is None:
+            return 'a parameter is updated that has no array, or a formula of its own'
+    return None
 
 
 _DIFFERENT_RULES: tp.Final = (
@@ -153,10 +209,11 @@ def _has_copy(param: Parameter, rule: FormulaRule) -> bool:
 
 
 def _step_of_copies(
-    optimizer: GradientMethod,
+    owner: Owner,
     params: list[Parameter],
     rules: list[FormulaRule],
     narrow: list[Parameter],
+    step: tp.Any,
 ) -> str | None:
     """The same where some parameters have copies in float32, which are cast all at once."""
     copies = [p.update_rule._fp32_param for p in narrow]
@@ -168,32 +225,48 @@ def _step_of_copies(
     arrays, wide = [p.array for p in narrow], [copy.array for copy in copies]
     with backend.using_device(narrow[0].device), chainerx.no_backprop_mode():
         # Values that somebody else has written since count.
-        if not engine.cast_all(arrays, wide, True):
+        if not _cast_all(arrays, wide, True):
             return 'a parameter is updated in float32'
         grads = [copy.xp.empty_like(copy.array) for copy in copies]
-        if not engine.cast_all([p.grad for p in narrow], grads, False):
+        if not _cast_all([p.grad for p in narrow], grads, False):
             return 'a gradient is laid out unlike its parameter'
         for copy, grad in zip(copies, grads, strict=True):
             copy.grad = grad
         try:
             replaced = dict(zip(map(id, narrow), copies, strict=True))
-            call = rules[0].fused_call(copies[0].dtype)
             updated = [replaced.get(id(p), p) for p in params]
-            reason = _step(optimizer, updated, rules, call, repeats=False)
+            reason = step(owner, updated, rules, copies[0].dtype)
         finally:
             for copy in copies:
                 copy.grad = None
         if reason is None:
             versions = list(map(engine.version, arrays))
-            engine.cast_all(wide, arrays, False)
+            _cast_all(wide, arrays, False)
             # Graphs that are older go on with the new values.
             for array, version in zip(arrays, versions, strict=True):
                 engine.forget_writes(array, version)
     return reason
 
 
+def _cast_all(xs: list[tp.Any], outs: list[tp.Any], keeps: bool) -> bool:
+    """Casts arrays into others; False, and nothing done, if that is better left to each update."""
+    if engine.cast_all(xs, outs, keeps):
+        return True
+    if not engine.is_capturing():
+        return False
+    for x, out in zip(xs, outs, strict=True):
+        out[...] = chainerx.where(out.astype(x.dtype) == x, out, x) if keeps else x
+    return True
+
+
+def _step_once(
+    owner: Owner, params: list[Parameter], rules: list[FormulaRule], dtype: tp.Any
+) -> str | None:
+    return _step(owner, params, rules, rules[0].fused_call(dtype), repeats=False)
+
+
 def _step(
-    optimizer: GradientMethod,
+    owner: Owner,
     params: list[Parameter],
     rules: list[FormulaRule],
     call: tp.Any,
@@ -203,22 +276,22 @@ def _step(
     if call is None:
         return f'{type(rules[0]).__name__} has a formula of its own'
     t = rules[0].t + 1
-    plan = optimizer._plan
+    plan = owner._plan
     if (
         plan is not None
         and plan.fits(params, rules, call)
         and plan.engine_plan.step(t, call[2], rules)
     ):
         if repeats:
-            plan.watch(optimizer)
+            plan.watch(tp.cast('GradientMethod', owner))
         return None
     try:
-        plan = optimizer._plan = Plan(params, rules, call)
+        plan = owner._plan = Plan(params, rules, call)
     except ValueError as error:
-        optimizer._plan = None
+        owner._plan = None
         return str(error)
     if plan.engine_plan.step(t, call[2], rules):
         if repeats:
-            plan.watch(optimizer)
+            plan.watch(tp.cast('GradientMethod', owner))
         return None
     return 'a gradient is missing, is laid out unlike its parameter, or shares memory with one'

@@ -13,7 +13,7 @@ import numpy as np
 from chainerx._core import engine
 
 from chainer import backend, optimizer_hooks
-from chainer._optim import captured_update, fused_update
+from chainer._optim import captured_scaling, captured_update, fused_update
 from chainer._optim.hookable import Hook, _Hookable, _OptimizerHookable
 from chainer._optim.hyperparameter import Hyperparameter, HyperparameterProxy, Interval
 from chainer._optim.update_rule import UpdateRule, unscale
@@ -62,6 +62,7 @@ class Optimizer:
     _loss_scaling_multiplier = 1.0
     _loss_scaling_isnan = False
     _loss_scaling_isnan_ever = False
+    _scaling: captured_scaling.Scaling | None = None
 
     def setup(self, link: Link) -> tp.Self:
         """Begins to optimize a link, with no hooks and from step 0.
@@ -243,17 +244,22 @@ class Optimizer:
         if not self._loss_scaling_is_dynamic:
             return
         self._check_set_up()
-        for path, param in self.target.namedparams(False):
-            grad = param.grad
-            if grad is not None and not _all_finite(grad):
-                self._loss_scaling_isnan = True
-                self._loss_scaling_isnan_ever = True
-                warnings.warn(
-                    f'Non finite number found in param.grad of {path} (iteration: {self.t}, '
-                    f'loss_scale: {self._loss_scale})',
-                    stacklevel=2,
-                )
-                return
+        if engine.is_capturing():
+            path = captured_scaling.find_not_finite(self)
+        else:
+            path = _find_not_finite(self.target)
+        self._note_not_finite(path)
+
+    def _note_not_finite(self, path: str | None) -> None:
+        """Notes which parameter's gradient is not finite."""
+        self._loss_scaling_isnan = path is not None
+        if path is not None:
+            self._loss_scaling_isnan_ever = True
+            warnings.warn(
+                f'Non finite number found in param.grad of {path} (iteration: {self.t}, '
+                f'loss_scale: {self._loss_scale})',
+                stacklevel=3,
+            )
 
     def is_safe_to_update(self) -> bool:
         """Whether `check_nan_in_grads` found all gradients finite."""
@@ -272,6 +278,15 @@ class Optimizer:
             # Up to the first overflow there is no telling how far there is to go.
             factor = 2.0
         self._loss_scale = max(1, min(self._loss_scale_max, scale * factor))
+
+
+def _find_not_finite(target: Link) -> str | None:
+    """The path of the first parameter whose gradient is not finite."""
+    for path, param in target.namedparams(False):
+        grad = param.grad
+        if grad is not None and not _all_finite(grad):
+            return path
+    return None
 
 
 def _all_finite(grad: tp.Any) -> bool:
@@ -305,7 +320,7 @@ class GradientMethod(Optimizer):
 
     def __getstate__(self) -> dict[str, tp.Any]:
         # Of objects of this process.
-        return {k: v for k, v in self.__dict__.items() if k not in ('_managed', '_plan')}
+        return {k: v for k, v in self.__dict__.items() if k not in _OF_THIS_PROCESS}
 
     def setup(self, link: Link) -> tp.Self:
         """Begins to optimize a link: all of its parameters get update rules.
@@ -400,25 +415,38 @@ class GradientMethod(Optimizer):
         self.reallocate_cleared_grads()
         self.check_nan_in_grads()
         # Before the hooks, so that a rate or a threshold means the same with any loss scale.
-        for param in params:
-            unscale(param)
+        if engine.is_capturing():
+            captured_scaling.unscale_all(self, params)
+        else:
+            for param in params:
+                unscale(param)
         self.call_hooks('pre')
         self.t += 1
-        if self.is_safe_to_update():
+        # A step that is recorded is undone on the device if it was not safe.
+        if self.is_safe_to_update() or engine.is_capturing():
             self._update_params(params)
         self.reallocate_cleared_grads()
-        self.call_hooks('post')
+        if engine.is_capturing():
+            captured_update.call_post_hooks(self, params)
+        else:
+            self.call_hooks('post')
         self.update_loss_scale()
 
     def _is_plain(self) -> bool:
         """Whether an update has no parts but the step itself."""
-        cls = type(self)
-        overridden = any(
-            getattr(cls, name) is not getattr(GradientMethod, name) for name in _PARTS_OF_UPDATE
-        )
+        overridden = self._overridden_part() is not None
         return not (overridden or self._hookable or self._loss_scaling_is_dynamic)
 
+    def _overridden_part(self) -> str | None:
+        """The name of a part of an update that a subclass has of its own."""
+        for name in _PARTS_OF_UPDATE:
+            if getattr(type(self), name) is not getattr(GradientMethod, name):
+                return name
+        return None
+
     def _compute_gradients(self, lossfun: tp.Any, args: tp.Any, kwds: tp.Any) -> None:
+        if self._scaling is not None:
+            self._scaling.is_used = False
         loss = lossfun(*args, **kwds)
         if not isinstance(loss, Variable):
             _check_loss(loss, lossfun, type(self).__name__)
@@ -431,17 +459,20 @@ class GradientMethod(Optimizer):
         if self._loss_scale is None:
             loss.backward()
         elif isinstance(loss, Variable):
-            loss._backward_scaled(self._loss_scale)
+            on_device = self._loss_scaling_is_dynamic and engine.is_capturing()
+            if not (on_device and captured_scaling.backward(self, loss)):
+                loss._backward_scaled(self._loss_scale)
         else:
             loss.backward(loss_scale=self._loss_scale)
 
     def _update_params(self, params: list[Parameter]) -> None:
-        if fused_update.update(self, params):
-            if engine.is_capturing() and self._plan is not None:
-                captured_update.record(self)
-            return
         if engine.is_capturing():
-            engine.refuse_capture('an optimizer updates its parameters one by one')
+            if captured_update.update(self, params):
+                return
+            if not self.is_safe_to_update():
+                return
+        if fused_update.update(self, params):
+            return
         rules = [p.update_rule for p in params if _is_built_in(p.update_rule)]
         counts = [rule.t for rule in rules]
         try:
@@ -484,6 +515,8 @@ class GradientMethod(Optimizer):
     def _path_of(self, param: Parameter) -> str:
         return next(path for path, other in self.target.namedparams() if other is param)
 
+
+_OF_THIS_PROCESS: tp.Final = ('_managed', '_plan', '_parts', '_scaling')
 
 # The other methods that `GradientMethod.update` calls besides the step.
 _PARTS_OF_UPDATE: tp.Final = (

@@ -55,6 +55,8 @@ class UpdateRule:
     _made_of: tp.ClassVar[dict[str, tp.Any]] = {}
     # Names of the arrays in `state` that the formula takes, in order, shaped like the parameter.
     fused_states: tuple[str, ...] = ()
+    # How many updates of the step that is being recorded `t` has counted.
+    _ahead = 0
 
     def __init__(self, parent_hyperparam: Hyperparameter | None = None) -> None:
         self._state: dict[str, tp.Any] | None = None
@@ -280,6 +282,15 @@ class UpdateRule:
                     f'{value.shape}, the parameter of shape {array.shape}'
                 )
 
+    def _prepare_all(self, param: Parameter) -> None:
+        """Makes all that the first update makes."""
+        if self._use_fp32_update and _is_float16(param):
+            if self._fp32_param is None:
+                wide = param.array.astype(np.float32)
+                self._fp32_param = Parameter(wide, name=param.name)
+            param = self._fp32_param
+        self._prepare_states(param)
+
     # ---- serialization ----
 
     def serialize(self, serializer: AbstractSerializer) -> None:
@@ -367,10 +378,11 @@ def _without_graph(param: Parameter) -> contextlib.AbstractContextManager[tp.Any
     return _null_context
 
 
-def unscale(param: Parameter) -> None:
+def unscale(param: Parameter, on_device: tp.Any = None) -> None:
     """Divides the gradient by its loss scale, once.
 
-    Another array takes its place, because parameters may share a gradient.
+    Another array takes its place, because parameters may share a gradient. ``on_device`` is an
+    array that holds the scale.
     """
     scale = getattr(param, 'loss_scale', None)  # a plain Variable has none
     if scale is None:
@@ -378,7 +390,8 @@ def unscale(param: Parameter) -> None:
     param.loss_scale = None
     if param.array is not None and (grad := param.grad) is not None:
         with _without_graph(param):
-            param.grad = force_array(grad / float(scale))
+            divisor = float(scale) if on_device is None else on_device.astype(grad.dtype)
+            param.grad = force_array(grad / divisor)
 
 
 def _is_float16(param: Parameter) -> bool:

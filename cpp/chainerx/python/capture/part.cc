@@ -16,11 +16,12 @@ namespace {
 // Functions that are called at each replay. They must not keep alive what keeps the recording.
 class PythonPart : public ReplayPart {
  public:
-    PythonPart(PyObject* key, PyObject* prepare, PyObject* finish, ResultForm form)
+    PythonPart(PyObject* key, PyObject* prepare, PyObject* finish, ResultForm form, Again again)
         : key_{Py_NewRef(key)},
           prepare_{Py_NewRef(prepare)},
           finish_{Py_NewRef(finish)},
-          form_{std::move(form)} {}
+          form_{std::move(form)},
+          again_{again} {}
 
     bool Prepare() override {
         if (prepare_.get() == Py_None) return true;
@@ -43,25 +44,29 @@ class PythonPart : public ReplayPart {
         if (same < 0) throw PythonError{};
         return same != 0;
     }
-    Again again() const override { return Again::kDone; }
+    Again again() const override { return again_; }
 
  private:
     Ref key_;
     Ref prepare_;
     Ref finish_;
     ResultForm form_;
+    Again again_;
 };
 
 PyObject* IsCapturing(PyObject*, PyObject*) {
     return PyBool_FromLong(internal::CurrentCapture() != nullptr ? 1 : 0);
 }
 
-// capture_part(key, prepare, finish, value=None) -> value, its arrays outside of all graphs
+// capture_part(key, prepare, finish, value=None, is_update=False) -> value, its arrays outside of
+// all graphs
 PyObject* AddPart(PyObject*, PyObject* const* args, Py_ssize_t n) try {
-    if (n != 3 && n != 4) {
-        throw TypeError{"capture_part: expected a key, two functions or None, and a value"};
+    if (n < 3 || n > 5) {
+        throw TypeError{"capture_part: expected a key, two functions or None, a value, and a bool"};
     }
-    PyObject* value = n == 4 ? args[3] : Py_None;
+    PyObject* value = n > 3 ? args[3] : Py_None;
+    using Again = ReplayPart::Again;
+    const Again again = n > 4 && args[4] == Py_True ? Again::kRefused : Again::kDone;
     auto* capture = internal::CurrentCapture();
     if (capture == nullptr) return Py_NewRef(value);
     std::vector<Array> arrays;
@@ -71,10 +76,38 @@ PyObject* AddPart(PyObject*, PyObject* const* args, Py_ssize_t n) try {
         const internal::Unobserved by_ourselves;  // NumPy arrays are handed out as such
         detached = Ref{form.Fill(arrays)};
     }
-    capture->Add(std::make_shared<PythonPart>(args[0], args[1], args[2], std::move(form)), arrays);
+    capture->Add(std::make_shared<PythonPart>(args[0], args[1], args[2], std::move(form), again),
+                 arrays);
     return detached.Release();
 } catch (...) {
     return Failed("capture_part");
+}
+
+// What capture_draw tells instead of a key, which no bytes of a program are likely to begin with.
+constexpr uint64_t kNoKey = 0x9d3f61c2a87be405;
+
+// unobserved(function) -> what it returns
+PyObject* CallUnobserved(PyObject*, PyObject* function) {
+    const internal::Unobserved by_ourselves;
+    return PyObject_CallNoArgs(function);
+}
+
+// capture_draw(function)
+PyObject* CaptureDraw(PyObject*, PyObject* function) try {
+    auto* capture = internal::CurrentCapture();
+    {
+        const internal::Unobserved by_ourselves;
+        Check(PyObject_CallNoArgs(function));
+    }
+    if (capture == nullptr) Py_RETURN_NONE;
+    const auto held = std::make_shared<Ref>(Py_NewRef(function));
+    capture->Drew(kNoKey, [held]() -> uint64_t {
+        Check(PyObject_CallNoArgs(held->get()));
+        return kNoKey;
+    });
+    Py_RETURN_NONE;
+} catch (...) {
+    return Failed("capture_draw");
 }
 
 PyObject* RefuseCapture(PyObject*, PyObject* what) try {
@@ -92,6 +125,11 @@ PyMethodDef g_functions[] = {
      METH_FASTCALL,
      "Adds functions that each replay calls: prepare() before the kernels, which says whether the "
      "recording still holds, and finish(value) after them. Returns the value."},
+    {"capture_draw", &CaptureDraw, METH_O,
+     "Calls a function that draws random numbers, now and before each replay, in the order of all "
+     "that draw; it writes them to an array from before the step."},
+    {"unobserved", &CallUnobserved, METH_O,
+     "Calls a function of the host, which is no part of the step that is recorded."},
     {"refuse_capture", &RefuseCapture, METH_O, "Says why the step that is recorded can't be."},
     {nullptr, nullptr, 0, nullptr}};
 

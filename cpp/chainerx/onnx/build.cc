@@ -196,7 +196,13 @@ class Builder {
         }
         AddInitializers(graph, scope, is_main);
         std::vector<std::string> outputs;
-        for (const ValueMessage& v : graph.outputs) outputs.push_back(v.name);
+        for (const ValueMessage& v : graph.outputs) {
+            outputs.push_back(v.name);
+            DeclaredOutput& declared = block.declared.emplace_back(DeclaredOutput{v.elem_type});
+            if (!v.has_shape) continue;
+            declared.lengths.emplace();
+            for (const DimMessage& dim : v.dims) declared.lengths->push_back(dim.length);
+        }
         AddSteps(graph.nodes, outputs, scope, block, is_main);
         return block;
     }

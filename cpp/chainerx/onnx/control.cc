@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "chainerx/core/array.h"
+#include "chainerx/core/dims.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/interrupt.h"
 #include "chainerx/onnx/axes.h"
@@ -30,13 +32,26 @@ Values If(const Call& call) {
     return RunBlock(branch, {}, call.frame());
 }
 
-// Stacks what each step of a loop gave.
-Array Stacked(const std::vector<Array>& parts, int8_t axis = 0) {
-    if (parts.empty()) {
+// What a loop of no steps gives. Axes of any length have length 0, as with onnxruntime.
+Array EmptyScan(const Call& call, const Block& body, size_t output, int64_t axis) {
+    const DeclaredOutput* const declared =
+        output < body.declared.size() ? &body.declared[output] : nullptr;
+    if (declared == nullptr || declared->elem_type == 0 || !declared->lengths) {
         throw NotImplementedError{
             "a loop of no steps has scan outputs, whose shape and dtype nothing says"};
     }
-    return Stack(parts, axis);
+    std::vector<int64_t> lengths = *declared->lengths;
+    for (int64_t& n : lengths) n = std::max<int64_t>(n, 0);
+    const auto ndim = static_cast<int8_t>(std::min<size_t>(lengths.size() + 1, kMaxNdim));
+    lengths.insert(lengths.begin() + call.Axis(axis, ndim), 0);
+    return Empty(ToShape(lengths), ToDtype(declared->elem_type, "a scan output"), call.device());
+}
+
+// Stacks what each step of a loop gave.
+Array Stacked(const Call& call, const Block& body, size_t output, const std::vector<Array>& parts,
+              int64_t axis = 0) {
+    if (parts.empty()) return EmptyScan(call, body, output, axis);
+    return Stack(parts, call.Axis(axis, static_cast<int8_t>(parts[0].ndim() + 1)));
 }
 
 Values Loop(const Call& call) {
@@ -65,7 +80,7 @@ Values Loop(const Call& call) {
     for (size_t k = 0; k < scanned.size(); ++k) {
         const size_t i = carried.size();
         // One that nobody reads may have no shape.
-        carried.push_back(call.Wants(i) ? Value{Stacked(scanned[k])} : Value{});
+        carried.push_back(call.Wants(i) ? Value{Stacked(call, body, i + 1, scanned[k])} : Value{});
     }
     return carried;
 }
@@ -129,8 +144,7 @@ Values Scan(const Call& call) {
             continue;
         }
         if (output_backward[i] != 0) std::reverse(parts[i].begin(), parts[i].end());
-        const auto ndim = static_cast<int8_t>(parts[i].empty() ? 1 : parts[i][0].ndim() + 1);
-        states.emplace_back(Stacked(parts[i], call.Axis(output_axes[i], ndim)));
+        states.emplace_back(Stacked(call, body, n_states + i, parts[i], output_axes[i]));
     }
     return states;
 }

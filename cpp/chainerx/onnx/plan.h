@@ -54,9 +54,16 @@ struct Step {
     std::shared_ptr<const Prepared> prepared;  // null except in a FusedPlan
 };
 
+// What a graph says of one of its outputs; -1 for an axis of any length.
+struct DeclaredOutput {
+    int64_t elem_type{0};
+    std::optional<std::vector<int64_t>> lengths{};
+};
+
 struct Block {
     std::vector<int> inputs;
     std::vector<int> outputs;
+    std::vector<DeclaredOutput> declared;  // by output
     std::vector<Step> steps;
 };
 

@@ -22,6 +22,8 @@ def cumprod(g: Writer, x: Term, axis: int, ndim: int) -> str:
     order = [axis, *(i for i in range(ndim) if i != axis)]
     turned = g.transpose(x.name, order)
     ones = g.op('Expand', [x.of(1).name, g.lengths_of(turned, 1, ndim)])
+    # A row in front, for a loop of no steps would not know the shape of its results.
+    turned = g.op('Concat', [g.unsqueeze(ones, [0]), turned], axis=0)
 
     def step(number: str, states: list[str]) -> Steps:
         y = g.op('Mul', [states[0], g.op('Gather', [turned, number], axis=0)])
@@ -29,6 +31,7 @@ def cumprod(g: Writer, x: Term, axis: int, ndim: int) -> str:
 
     count = g.squeeze(g.length_of(turned, 0), [0])
     _, y = g.loop(count, [(ones, x.dtype)], step)
+    y = g.slice(y, [1], [np.iinfo(np.int64).max], [0])
     return g.transpose(y, [order.index(i) for i in range(ndim)])
 
 
@@ -76,6 +79,8 @@ def inverse(g: Writer, a: Term, n: int) -> Term:
 
 def cholesky(g: Writer, a: Term, n: int) -> Term:
     """The factor of a matrix, a column for each step; of one not positive definite it has NaN."""
+    if n == 0:
+        return a
     g.need(9, 'Where')
     rows = Term(g, g.const(np.arange(n)[:, None], 'rows', np.int64), np.int64)
 

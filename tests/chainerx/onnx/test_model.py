@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 import pytest
 from chainerx.onnx import load
+from onnx import helper
 from onnx_models import TensorProto, branches, digits, info, make, node
 
 
@@ -131,14 +132,43 @@ def test_wrong_inputs(args, kwargs, error, message):
 
 
 @pytest.mark.parametrize('flag', [False, True])
-@pytest.mark.parametrize('n', [1, 3])
+@pytest.mark.parametrize('n', [0, 1, 3])
 def test_control_flow(flag, n):
     x = np.array([2, 3], 'f')
     a = x + 1 if flag else x + x
     y, steps = load(branches())(x, np.array(flag), np.array(n))
     np.testing.assert_array_equal(chainerx.to_numpy(y), np.concatenate([a, a * x**n]))
-    expected = [a * x ** (i + 1) for i in range(n)]
+    expected = np.reshape([a * x ** (i + 1) for i in range(n)], (n, 2))
     np.testing.assert_array_equal(chainerx.to_numpy(steps), expected)
+
+
+def test_loops_of_no_steps_have_results_of_the_declared_kind():
+    def steps(declared, op):
+        body = helper.make_graph(
+            [node('Identity', ['go'], ['on']), node('Exp', ['x'], ['s'])],
+            'body',
+            [info('i', [], TensorProto.INT64), info('go', [], TensorProto.BOOL)],
+            [info('on', [], TensorProto.BOOL), declared],
+        )
+        integer = info('n', [], TensorProto.INT64)
+        model = load(
+            make(
+                [node('Loop', ['n', ''], ['s'], body=body), node(op, ['s'], ['y'])],
+                [integer, info('x', [2, 'k'])],
+                [info('y', None)],
+            )
+        )
+        return model(np.array(0), np.ones((2, 3), 'f'))
+
+    declared = info('s', [2, 3])
+    y = steps(declared, 'Identity')
+    assert y.shape == (0, 2, 3)
+    assert y.dtype == 'float32'
+    assert steps(declared, 'Shape').tolist() == [0, 2, 3]
+    assert steps(info('s', [2, 'k']), 'Identity').shape == (0, 2, 0)
+    assert steps(info('s', [2, 3], TensorProto.BFLOAT16), 'Identity').dtype == 'bfloat16'
+    with pytest.raises(NotImplementedError, match='nothing says'):
+        steps(info('s', None), 'Identity')
 
 
 def test_errors_name_the_node():
@@ -237,9 +267,7 @@ def test_split_of_nothing():
 
 
 def test_a_branch_of_too_few_outputs():
-    branch = onnx.helper.make_graph(
-        [node('Identity', ['x'], ['b'])], 'branch', [], [info('b', None)]
-    )
+    branch = helper.make_graph([node('Identity', ['x'], ['b'])], 'branch', [], [info('b', None)])
     nodes = [node('If', ['c'], ['y', 'z'], 'choice', then_branch=branch, else_branch=branch)]
     inputs = [info('c', [], onnx.TensorProto.BOOL), info('x', [1])]
     model = load(make(nodes, inputs, [info('y', None), info('z', None)]))
@@ -357,7 +385,7 @@ def test_values_that_become_arrays():
                          (TensorProto.BFLOAT16, 1.5), (TensorProto.UINT8, [])):  # fmt: skip
         inputs = [info('x', None, dtype)]
         y = load(make([node('Identity', ['x'], ['y'])], inputs, [info('y', None)]))(value)
-        assert y.dtype == chainerx.dtype(onnx.helper.tensor_dtype_to_np_dtype(dtype).name)
+        assert y.dtype == chainerx.dtype(helper.tensor_dtype_to_np_dtype(dtype).name)
         assert y.tolist() == value
 
 

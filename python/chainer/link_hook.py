@@ -5,6 +5,9 @@ from __future__ import annotations
 import collections.abc
 import threading
 import typing as tp
+import weakref
+
+from chainerx._core import engine
 
 if tp.TYPE_CHECKING:
     from chainer.link import Link
@@ -26,11 +29,13 @@ class _HooksByName(collections.abc.MutableMapping[str, 'LinkHook']):
     def __setitem__(self, name: str, hook: LinkHook) -> None:
         if name not in self._hooks:
             _entered.append(None)
+            engine.watch_captures(1)
         self._hooks[name] = hook
 
     def __delitem__(self, name: str) -> None:
         del self._hooks[name]
         _entered.pop()
+        engine.watch_captures(-1)
 
     def __iter__(self) -> tp.Iterator[str]:
         return iter(self._hooks)
@@ -90,6 +95,28 @@ class _ForwardPostprocessCallbackArgs(_ForwardPreprocessCallbackArgs):
         self.out = out
 
 
+# By link and name of a hook that wants to see each call; called when one of them goes.
+_watching: dict[tuple[int, str], weakref.finalize[..., tp.Any]] = {}
+
+
+def _watch(link: Link, name: str) -> None:
+    """Has captured functions run as they are, as long as a hook of a link is there."""
+    key = id(link), name
+
+    def end() -> None:
+        del _watching[key]
+        engine.watch_captures(-1)
+
+    engine.watch_captures(1)
+    _watching[key] = weakref.finalize(link, end)
+
+
+def _end_watch(link: Link, name: str) -> None:
+    end = _watching.get((id(link), name))
+    if end is not None:
+        end()
+
+
 class LinkHook:
     """Base of link hooks: called before and after each forward of a link.
 
@@ -99,6 +126,8 @@ class LinkHook:
     """
 
     name = 'LinkHook'
+    # Whether it does no more than compute with arrays, so that a captured step may repeat that.
+    _is_computed = False
 
     def __enter__(self) -> tp.Self:
         hooks = _hooks.by_name

@@ -1,6 +1,7 @@
 #include "chainerx/autograd/hooks.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -14,8 +15,10 @@ namespace internal {
 
 // A hook; handles refer to it, slots own it. After its removal it has no function.
 struct HookEntry {
-    HookEntry(const BackpropId& id, GradHook hook)
-        : id{id}, function{std::make_shared<const GradHook>(std::move(hook))} {}
+    HookEntry(const BackpropId& id, bool is_of_leaf, GradHook hook)
+        : id{id},
+          is_of_leaf{is_of_leaf},
+          function{std::make_shared<const GradHook>(std::move(hook))} {}
 
     // The caller keeps the function, since it may remove itself.
     std::shared_ptr<const GradHook> Get() {
@@ -34,6 +37,7 @@ struct HookEntry {
     }
 
     const BackpropId id;
+    const bool is_of_leaf;
 
  private:
     SpinLock lock;
@@ -59,6 +63,8 @@ void CheckResult(const Array& result, const Array& grad) {
     }
 }
 
+std::atomic<uint64_t> g_leaf_hook_changes{0};
+
 thread_local const HookGraphScope* t_hook_graph = nullptr;
 
 bool IsIn(const Slot* slot, const BackpropId& id) {
@@ -74,6 +80,8 @@ HookGraphScope::HookGraphScope(const BackpropId* id) : outer_{t_hook_graph}, id_
 HookGraphScope::~HookGraphScope() { t_hook_graph = outer_; }
 
 const HookGraphScope* HookGraphScope::current() { return t_hook_graph; }
+
+uint64_t CountLeafHookChanges() { return g_leaf_hook_changes.load(std::memory_order_relaxed); }
 
 bool HasHooksOfItsOwn(const Slot& slot) {
     const auto& refs = slot.node != nullptr ? slot.node->refs : slot.refs;
@@ -121,7 +129,10 @@ Array RunGradHooks(Slot& slot, const BackpropId& id, Array grad) {
 }  // namespace internal
 
 void GradHookHandle::Remove() const {
-    if (const auto entry = entry_.lock()) entry->Take();
+    if (const auto entry = entry_.lock()) {
+        if (entry->is_of_leaf) ++internal::g_leaf_hook_changes;
+        entry->Take();
+    }
 }
 
 GradHookHandle RegisterGradHook(const Array& x, GradHook hook,
@@ -145,7 +156,9 @@ GradHookHandle RegisterGradHook(const Array& x, GradHook hook,
                             " is not in the graph of backprop id '", bid.GetName(),
                             "'; call require_grad() first"};
     }
-    auto entry = std::make_shared<internal::HookEntry>(bid, std::move(hook));
+    const bool is_leaf = slot->node == nullptr;
+    if (is_leaf) ++internal::g_leaf_hook_changes;
+    auto entry = std::make_shared<internal::HookEntry>(bid, is_leaf, std::move(hook));
     GradHookHandle handle{entry};
     internal::Entries removed;  // freed outside of the lock
     const std::lock_guard guard{slot->lock};

@@ -1,6 +1,7 @@
 // User functions that see the gradient of an array in backward, and may replace it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -62,6 +63,9 @@ class HookGraphScope {
 
 // Returns the gradient after the hooks of a slot.
 CX_COLD Array RunGradHooks(Slot& slot, const BackpropId& id, Array grad);
+
+// How often a hook of a leaf has been registered or removed, in the process.
+CX_API uint64_t CountLeafHookChanges();
 
 // For layers above, which know the objects that a hook refers to. Returns whether there are hooks
 // that only the array of this slot keeps, as long as nobody else has that array.

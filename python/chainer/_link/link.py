@@ -107,6 +107,7 @@ class Link(device_resident.DeviceResident):
     @property
     def local_link_hooks(self) -> dict[str, link_hook.LinkHook]:
         """The hooks of this link by name, in the order in which they run."""
+        engine.hooks_changed()  # the caller may change them
         if self._local_link_hooks is None or self._local_link_hooks is _UNKNOWN:
             self._local_link_hooks = {}
         return self._local_link_hooks
@@ -170,7 +171,11 @@ class Link(device_resident.DeviceResident):
     ) -> tp.Any:
         self.__check_init_done()
         # A hook of the link's own takes the place of an entered one of the same name.
-        hooks = list({**link_hook._get_link_hooks(), **self.local_link_hooks}.values())
+        own = self._local_link_hooks
+        own = own if own and own is not _UNKNOWN else {}
+        hooks = list({**link_hook._get_link_hooks(), **own}.values())
+        if engine.is_capturing():
+            _refuse_others(self, hooks)
         started = []
         try:
             before = link_hook._ForwardPreprocessCallbackArgs(self, 'forward', args, kwargs)
@@ -609,6 +614,8 @@ class Link(device_resident.DeviceResident):
             raise KeyError(f'Hook {name} already exists')
         hook.added(self)
         hooks[name] = hook
+        if not hook._is_computed:
+            link_hook._watch(self, name)
         return self
 
     def delete_hook(self, name: str) -> None:
@@ -623,7 +630,19 @@ class Link(device_resident.DeviceResident):
         hooks = self.local_link_hooks
         if name not in hooks:
             raise KeyError(f'Hook {name} does not exist')
-        hooks.pop(name).deleted(self)
+        hook = hooks.pop(name)
+        link_hook._end_watch(self, name)
+        hook.deleted(self)
+
+
+def _refuse_others(link: Link, hooks: list[link_hook.LinkHook]) -> None:
+    """Refuses to record what hooks of the program do, entered in the step, or of a copied link."""
+    for hook in hooks:
+        if not hook._is_computed:
+            engine.refuse_capture(
+                f'a hook of links, {hook.name}, is called by {type(link).__name__} (enter it '
+                'around the captured step, and each call will be seen)'
+            )
 
 
 def _rule_of(param: Variable) -> UpdateRule | None:

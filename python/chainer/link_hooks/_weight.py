@@ -15,6 +15,8 @@ if tp.TYPE_CHECKING:
 class WeightHook(link_hook.LinkHook):
     """Puts another Variable in the place of a weight for the time of a forward."""
 
+    _is_computed = True
+
     def __init__(self, weight_name: str, name: str | None) -> None:
         self.weight_name = weight_name
         self._originals: list[Variable] = []

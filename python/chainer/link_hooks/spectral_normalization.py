@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import numpy as np
-from chainerx._core import functional
+from chainerx._core import engine, functional
 
 from chainer import backend, functions
 from chainer._graph.repeated import as_at_first, moves
@@ -99,7 +99,27 @@ class SpectralNormalization(WeightHook):
         for name in [self.vector_name, *(['gamma'] if self.use_gamma else [])]:
             if hasattr(link, name):
                 delattr(link, name)
-        vars(link).pop(self._right_name, None)
+        for name in (self._right_name, self._shown_name):
+            vars(link).pop(name, None)
+
+    def _show(self, link: tp.Any, v: tp.Any) -> tp.Any:
+        """Sets `v`; a step that is recorded writes it to the same array each time, as is done from
+        then on."""
+        owner, kept = vars(link).get(self._shown_name, (None, None))
+        if owner != id(link):  # of the link that this one is a copy of
+            kept = None
+        if kept is None and engine.is_capturing():
+            kept = engine.unobserved(v.copy)
+            vars(link)[self._shown_name] = id(link), kept
+        if kept is not None and backend.get_device_from_array(kept) == link.device:
+            backend.copyto(kept, v)
+            v = kept
+        self.v = v
+        return v
+
+    @property
+    def _shown_name(self) -> str:
+        return f'_{self.weight_name}_v_shown'
 
     @property
     def _right_name(self) -> str:
@@ -164,10 +184,10 @@ class SpectralNormalization(WeightHook):
             u, v = update_approximate_vectors(
                 matrix, as_at_first(moving), self.n_power_iteration, self.eps
             )
+            shown = self._show(link, v)
             if config.train and moves(moving):
                 backend.copyto(moving, u)
-                vars(link)[self._right_name] = v
-        self.v = v
+                vars(link)[self._right_name] = shown
         sigma: tp.Any = calculate_max_singular_value(matrix, u, v)
         if self.factor is not None:
             sigma = sigma / self.factor

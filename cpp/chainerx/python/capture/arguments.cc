@@ -1,8 +1,10 @@
 #include "chainerx/python/capture/arguments.h"
 
+#include "chainerx/autograd/hooks.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/stream.h"
 #include "chainerx/core/thread_state.h"
+#include "chainerx/python/capture/part.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/config.h"
 #include "chainerx/python/engine/variable.h"
@@ -135,6 +137,8 @@ void Arguments::AddSettings() {
     AddPointer('s', GetCurrentStream(device));
     AddNumber(internal::RecordMask(device.context()));
     AddNumber(engine::GetConfigNumber());
+    AddNumber(CountHookChanges());
+    AddNumber(internal::CountLeafHookChanges());
 }
 
 }  // namespace chainerx::python

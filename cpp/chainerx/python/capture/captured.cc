@@ -12,6 +12,7 @@
 #include "chainerx/capture/recorder.h"
 #include "chainerx/core/error.h"
 #include "chainerx/python/capture/arguments.h"
+#include "chainerx/python/capture/part.h"
 #include "chainerx/python/capture/results.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/state.h"
@@ -155,7 +156,8 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* n
         if (c->capture == nullptr) throw ChainerxError{"capture: the function has been cleared"};
         const Py_ssize_t n = PyVectorcall_NARGS(nargsf);
         // Hooks of functions want to see them, and debug mode their values.
-        if (engine::IsObserved(engine::GetState())) return CallPlain(c, args, n, names);
+        if (IsWatched() || engine::IsObserved(engine::GetState()))
+            return CallPlain(c, args, n, names);
         if (PyDict_GET_SIZE(c->interned) > kMaxInterned) Forget(c);
         Arguments arguments{c->interned};
         for (Py_ssize_t i = 0; i < n; ++i) arguments.Add(args[i], {nullptr, nullptr, i, 0});

@@ -110,6 +110,23 @@ PyObject* CaptureDraw(PyObject*, PyObject* function) try {
     return Failed("capture_draw");
 }
 
+// Both guarded by the GIL.
+long g_watchers = 0;
+uint64_t g_hook_changes = 0;
+
+// watch_captures(n)
+PyObject* WatchCaptures(PyObject*, PyObject* n) {
+    const long by = PyLong_AsLong(n);
+    if (by == -1 && PyErr_Occurred() != nullptr) return nullptr;
+    g_watchers += by;
+    Py_RETURN_NONE;
+}
+
+PyObject* HooksChanged(PyObject*, PyObject*) {
+    ++g_hook_changes;
+    Py_RETURN_NONE;
+}
+
 PyObject* RefuseCapture(PyObject*, PyObject* what) try {
     const char* text = PyUnicode_AsUTF8(what);
     if (text == nullptr) throw PythonError{};
@@ -128,12 +145,20 @@ PyMethodDef g_functions[] = {
     {"capture_draw", &CaptureDraw, METH_O,
      "Calls a function that draws random numbers, now and before each replay, in the order of all "
      "that draw; it writes them to an array from before the step."},
+    {"watch_captures", &WatchCaptures, METH_O,
+     "Adds to the number of those who want to see each call: while there are any, captured "
+     "functions run as they are."},
+    {"hooks_changed", &HooksChanged, METH_NOARGS,
+     "Has captured functions be recorded anew, with hooks of links as they are now."},
     {"unobserved", &CallUnobserved, METH_O,
      "Calls a function of the host, which is no part of the step that is recorded."},
     {"refuse_capture", &RefuseCapture, METH_O, "Says why the step that is recorded can't be."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
+
+bool IsWatched() { return g_watchers > 0; }
+uint64_t CountHookChanges() { return g_hook_changes; }
 
 void InitCapturePart(PyObject* engine) {
     if (PyModule_AddFunctions(engine, g_functions) < 0) throw PythonError{};

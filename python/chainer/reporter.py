@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import threading
 import typing as tp
 import warnings
@@ -192,7 +193,9 @@ def report(values: Observation, observer: object | None = None) -> None:
     reporters = _get_reporters()
     if engine.is_capturing():
         values = _report_at_replays(values, observer)
-    if reporters:
+        if reporters:  # to whom the memory of a result may be given
+            engine.unobserved(functools.partial(reporters[-1].report, values, observer))
+    elif reporters:
         reporters[-1].report(values, observer)
 
 

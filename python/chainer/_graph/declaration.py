@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import typing as tp
 
@@ -92,9 +93,13 @@ def writable(op: str, name: str, array: NdArray) -> chainerx.ndarray:
     view = engine.side(array)
     if not isinstance(array, np.ndarray) or array.size == 0:
         return tp.cast(chainerx.ndarray, view)
-    if not np.shares_memory(array, chainerx.to_numpy(view, copy=False)):
+    if not engine.unobserved(functools.partial(_is_over, view, array)):
         raise ValueError(
             f'{op}: {name} has dtype {array.dtype.str} and strides {array.strides}, through '
             'which it can only be read'
         )
     return tp.cast(chainerx.ndarray, view)
+
+
+def _is_over(view: chainerx.ndarray, array: np.ndarray) -> bool:
+    return np.shares_memory(array, chainerx.to_numpy(view, copy=False))

@@ -125,16 +125,6 @@ def test_batches_of_several_sizes():
     assert [v.replays for v in captured.info()] == [21, 3]
 
 
-def test_stateful_links_are_refused_by_name():
-    rnn = L.LSTM(4, 3)
-    rnn.to_chx()
-    step = chx.capture(lambda x: rnn(x))
-    x, _ = batch(0)
-    step(x)
-    with pytest.raises(chx.CaptureError, match='still in use after the step'):
-        step(x)
-
-
 def test_hooks_of_functions_see_each_call():
     _, _, step = make()
     captured = chx.capture(step)

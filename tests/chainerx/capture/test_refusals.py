@@ -61,11 +61,11 @@ def test_numbers_that_differ_are_named():
         return x * rate[0]
 
     step = chx.capture(f)
-    call(step, 3)
+    call(step, 4)
     line = f.__code__.co_firstlineno + 2
     with pytest.raises(
         chx.CaptureError,
-        match=rf'Multiply.* \(test_refusals.py:{line}\): x2 was 0.0125, now 0.00625; pass it as an',
+        match=rf'Multiply.* \(test_refusals.py:{line}\): x2 was 0.00625, now 0.003125; pass it as',
     ):
         call(step, 1)
 
@@ -74,7 +74,7 @@ def test_arrays_of_numpy_that_differ_are_named():
     rng = np.random.default_rng(0)
     step = chx.capture(lambda x: x + chx.array(rng.normal(size=3).astype('f')))
     with pytest.raises(chx.CaptureError, match='array of NumPy'):
-        call(step, 4)
+        call(step, 5)
 
 
 def test_numbers_in_arrays_that_differ_are_named():
@@ -85,7 +85,7 @@ def test_numbers_in_arrays_that_differ_are_named():
         return x + chx.array([count[0], 0, 0])
 
     with pytest.raises(chx.CaptureError, match=r'test_refusals\.py'):
-        call(chx.capture(f), 4)
+        call(chx.capture(f), 5)
 
 
 def test_kernels_that_differ_are_named():
@@ -96,7 +96,7 @@ def test_kernels_that_differ_are_named():
         return chx.exp(x) if count[0] % 2 else chx.log(x)
 
     with pytest.raises(chx.CaptureError, match=r'Exp.*: was Log|Log.*: was Exp'):
-        call(chx.capture(f), 4)
+        call(chx.capture(f), 5)
 
     def g(x):
         count[0] += 1
@@ -105,7 +105,7 @@ def test_kernels_that_differ_are_named():
         return x
 
     with pytest.raises(chx.CaptureError, match=r'is called only now, as call \d+ of the step'):
-        call(chx.capture(g), 4)
+        call(chx.capture(g), 5)
 
 
 def test_shapes_that_differ_are_named():
@@ -115,8 +115,8 @@ def test_shapes_that_differ_are_named():
         count[0] += 1
         return chx.zeros(count[0]) + 1
 
-    with pytest.raises(chx.CaptureError, match=r'shape \(3,\).* now .*shape \(4,\)'):
-        call(chx.capture(f), 4)
+    with pytest.raises(chx.CaptureError, match=r'shape \(4,\).* now .*shape \(5,\)'):
+        call(chx.capture(f), 5)
 
 
 def test_results_that_differ_are_named():
@@ -126,8 +126,8 @@ def test_results_that_differ_are_named():
         count[0] += 1
         return x + 1, count[0]
 
-    with pytest.raises(chx.CaptureError, match=re.escape('was (array, 3), now (array, 4)')):
-        call(chx.capture(f), 4)
+    with pytest.raises(chx.CaptureError, match=re.escape('was (array, 4), now (array, 5)')):
+        call(chx.capture(f), 5)
 
 
 def test_arrays_that_stay_in_use_are_named():

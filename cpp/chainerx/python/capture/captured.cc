@@ -98,7 +98,9 @@ struct Run {
 
     std::vector<Array> operator()() {
         std::vector<Array> arrays;
+        AtEnd at_end;
         const Ref result = Check(PyObject_Vectorcall(step, args, n_args, names));
+        at_end.Run();
         form = std::make_unique<ResultForm>(result.get(), arrays);
         return arrays;
     }

@@ -4,6 +4,7 @@
 
 #include "chainerx/autograd/region.h"
 #include "chainerx/capture/recorder.h"
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/pool.h"
 #include "chainerx/python/convert.h"
@@ -450,6 +451,9 @@ PyObject* GradVariable(VariableObject* v) {
     } else if (!g.is_null() && !IsRecord(v->grad_var, g)) {
         PyObject* fresh = NewVariable(std::move(g), v->storage->kind, true);
         Py_XSETREF(v->grad_var, fresh);
+    }
+    if (v->grad_var != nullptr && internal::CurrentCapture() != nullptr) {
+        return std::exchange(v->grad_var, nullptr);  // see SetGradVariable
     }
     return Py_NewRef(v->grad_var != nullptr ? v->grad_var : Py_None);
 }

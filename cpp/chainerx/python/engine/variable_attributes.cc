@@ -2,6 +2,7 @@
 #include "chainerx/autograd/engine_ops.h"
 #include "chainerx/autograd/graph_view.h"
 #include "chainerx/autograd/region.h"
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/pool.h"
 #include "chainerx/python/convert.h"
@@ -165,7 +166,9 @@ void SetGradVariable(VariableObject* v, PyObject* value) {
     const Array record = RecordOf("Variable.grad_var", g);
     CheckGrad(v, record, g->storage->kind);
     SlotOf("Variable.grad_var", v)->SetGrad(GraphBit(), record);
-    Py_XSETREF(v->grad_var, Py_NewRef(value));
+    // Backward may set another one later in the step, and this one would seem to stay in use.
+    const bool is_kept = internal::CurrentCapture() == nullptr;
+    Py_XSETREF(v->grad_var, is_kept ? Py_NewRef(value) : nullptr);
 }
 
 void SetGrad(VariableObject* v, PyObject* value) {

@@ -10,6 +10,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/kernels/conv/conv_layer.h"
+#include "chainerx/kernels/kept_weights.h"
 #include "chainerx/onnx/build.h"
 #include "chainerx/onnx/call.h"
 #include "chainerx/onnx/plan.h"

@@ -201,7 +201,8 @@ struct Joined {
     Array w;
     Array u;
     Array bias;
-    Array b;  // null unless a GRU's
+    Array b;     // null unless a GRU's
+    Array kept;  // KeptWeights of u; null if it may change
 };
 
 Joined JoinedOf(const OneOperation& op, const Layer& l, Dtype wide) {
@@ -219,7 +220,7 @@ Joined JoinedOf(const OneOperation& op, const Layer& l, Dtype wide) {
     } else if (!l.wb.is_null()) {
         bias = gates(l.wb + l.rb);
     }
-    return {gates(l.w), gates(l.r), bias, b};
+    return {gates(l.w), gates(l.r), bias, b, Array{}};
 }
 
 // The same for weights that don't change: computed in the first run.
@@ -228,7 +229,9 @@ Joined KeptOf(const Call& call, const OneOperation& op, const Layer& l, Dtype wi
     if (prepared == nullptr) return JoinedOf(op, l, wide);
     const int64_t key = 2 * l.is_backward + (wide == Dtype::kFloat64);
     return *std::static_pointer_cast<const Joined>(KeptWeights::In(prepared->kept)->Get(key, [&] {
-        return std::make_shared<const Joined>(JoinedOf(op, l, wide));
+        auto joined = std::make_shared<Joined>(JoinedOf(op, l, wide));
+        joined->kept = KeptWeights::New(l.w.device());
+        return joined;
     }));
 }
 
@@ -243,15 +246,15 @@ States RunOperation(const Call& call, const OneOperation& op, const Layer& l, co
     const auto widened = [wide](const Array& a) {
         return a.is_null() ? a : AsType(a, wide, false);
     };
-    const auto [w, u, bias, b] = KeptOf(call, op, l, wide);
+    const auto [w, u, bias, b, kept] = KeptOf(call, op, l, wide);
     const Array x =
         sorted(Reshape(widened(given), Shape{l.steps * l.batch, given.shape()[2]}), rows.from);
     const Array h = sorted(widened(h0), rows.sequences);
     const Array c = sorted(widened(c0), rows.sequences);
     const Array sizes =
         Array::FromHost(rows.sizes, Shape{static_cast<int64_t>(rows.sizes.size())}, given.device());
-    const auto made =
-        internal::RecordedRecurrence({op.cell, l.is_backward, sizes}, {x, w, bias, u, h, b, c});
+    const auto made = internal::RecordedRecurrence({op.cell, l.is_backward, sizes},
+                                                   {x, w, bias, u, h, b, c, nullptr, kept});
     Array ys = made.ys;
     if (!rows.back.is_null()) {
         const Array none = Zeros(Shape{1, l.hidden}, wide, given.device());
@@ -394,7 +397,8 @@ Values RunLayers(const Call& call, const Kind& kind) {
             layer.f[i] = fs[static_cast<size_t>(d) * kind.n_activations + i];
         }
         const Array c0 = kind.has_c ? At(c, d) : Array{};
-        const bool is_one = IsWorthCopies(layer, {x, w, r, layer.wb, h, c0});
+        const bool is_one =
+            call.step().prepared != nullptr || IsWorthCopies(layer, {x, w, r, layer.wb, h, c0});
         const auto operation = is_one ? FindOperation(call, layer, kind.n_gates) : std::nullopt;
         States states = operation ? RunOperation(call, *operation, layer, x, At(h, d), c0)
                                   : kind.run(call, layer, x, At(h, d), c0);

@@ -73,8 +73,8 @@ Array SetLayer(StepParams& params, const Array& u, const Array& sizes, Recurrent
 }
 
 void Recurrence(const Array& z, const Array& u, const Array& b, const Array& sizes,
-                RecurrentCell cell, bool reverse, const Array& h, const Array& c, const Array& ys,
-                const Array& cs, const Array& saved) {
+                const Array& /*kept*/, RecurrentCell cell, bool reverse, const Array& h,
+                const Array& c, const Array& ys, const Array& cs, const Array& saved) {
     const int64_t n = sizes.GetTotalSize();
     if (n == 0) return;
     const Array h0 = CopyOf(h);  // h is written while others read it

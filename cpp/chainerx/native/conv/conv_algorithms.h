@@ -4,6 +4,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx/kernels/conv/conv_geometry.h"
 #include "chainerx/kernels/conv/conv_layer.h"
+#include "chainerx/kernels/kept_weights.h"
 
 namespace chainerx::native {
 

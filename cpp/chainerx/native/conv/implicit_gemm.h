@@ -9,6 +9,7 @@
 
 #include "chainerx/kernels/conv/conv_geometry.h"
 #include "chainerx/kernels/conv/conv_layer.h"
+#include "chainerx/kernels/kept_weights.h"
 #include "chainerx/native/gemm/gemm_loops.h"
 
 namespace chainerx::native {

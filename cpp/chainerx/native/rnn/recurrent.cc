@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
+#include "chainerx/kernels/kept_weights.h"
 #include "chainerx/native/gemm/blas.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_kernel.h"
@@ -55,7 +57,7 @@ template <typename T>
 class ForwardPass {
  public:
     ForwardPass(RecurrentCell cell, const RecurrentSteps& steps, const T* u,
-                const RecurrentStep<T>& arrays, int64_t most_rows)
+                const KeptWeights* kept, const RecurrentStep<T>& arrays, int64_t most_rows)
         : cell_{cell},
           gates_{CountGates(cell)},
           saved_{CountSaved(cell)},
@@ -64,15 +66,8 @@ class ForwardPass {
           depth_{arrays.size, 1, loops_.columns},
           n_parts_{CountParts(depth_.n_blocks, most_rows, arrays.size, gates_)},
           states_{{loops_, depth_, most_rows}, {loops_, depth_, most_rows}},
-          weights_{loops_, depth_, depth_.n_blocks * gates_},
-          products_{n_parts_ * ProductSize()} {
-        ForBlocks(depth_.n_blocks, n_parts_, [&](int64_t block, int64_t) {
-            for (int64_t gate = 0; gate < gates_; ++gate) {
-                weights_.Pack(u + (gate * depth_.size + block * depth_.columns) * depth_.size, 1,
-                              depth_.size, depth_.units(block), block * gates_ + gate);
-            }
-        });
-    }
+          weights_{PackedBefore(u, kept)},
+          products_{n_parts_ * ProductSize()} {}
 
     void Run() const {
         Step step = steps_.first();
@@ -95,6 +90,24 @@ class ForwardPass {
     }
 
  private:
+    using Weights = std::shared_ptr<const PackedColumns<T>>;
+
+    Weights Packed(const T* u) const {
+        auto packed = std::make_shared<PackedColumns<T>>(loops_, depth_, depth_.n_blocks * gates_);
+        ForBlocks(depth_.n_blocks, n_parts_, [&](int64_t block, int64_t) {
+            for (int64_t gate = 0; gate < gates_; ++gate) {
+                packed->Pack(u + (gate * depth_.size + block * depth_.columns) * depth_.size, 1,
+                             depth_.size, depth_.units(block), block * gates_ + gate);
+            }
+        });
+        return packed;
+    }
+    Weights PackedBefore(const T* u, const KeptWeights* kept) const {
+        if (kept == nullptr) return Packed(u);
+        return std::static_pointer_cast<const PackedColumns<T>>(
+            kept->Get(sizeof(T), [&] { return Packed(u); }));
+    }
+
     int64_t ProductSize() const { return kGroup * loops_.rows * gates_ * loops_.columns; }
 
     void RunGroup(const Step& step, int64_t block, int64_t n_panels, const Range& panels,
@@ -102,9 +115,15 @@ class ForwardPass {
         const int64_t units = depth_.units(block);
         const int64_t row = Range{step.rows, n_panels, panels.begin}.begin;
         const int64_t width = depth_.columns;
-        for (int64_t gate = 0; gate < gates_; ++gate) {
+        for (int64_t chunk = 0; step.rows == 1 && chunk < depth_.n_chunks; ++chunk) {
+            const TileRun<T> run = weights_->run(chunk, block * gates_);
+            recurrent_loops().Of<T>().row({states.panel(1, chunk, 0), loops_.rows, run.k, run.b,
+                                           gates_, depth_.total() * width, width, product,
+                                           chunk != 0});
+        }
+        for (int64_t gate = 0; step.rows > 1 && gate < gates_; ++gate) {
             for (int64_t chunk = 0; chunk < depth_.n_chunks; ++chunk) {
-                TileRun<T> run = weights_.run(chunk, block * gates_ + gate);
+                TileRun<T> run = weights_->run(chunk, block * gates_ + gate);
                 for (int64_t p = panels.begin; p < panels.end; ++p) {
                     const Range i{step.rows, n_panels, p};
                     // Prefetches what is added to this product: rows are too far apart for the
@@ -140,7 +159,7 @@ class ForwardPass {
     const RecurrentDepth depth_;
     const int64_t n_parts_;
     const PackedRows<T> states_[2];
-    const PackedColumns<T> weights_;
+    const Weights weights_;
     const Scratch<T> products_;
 };
 
@@ -252,8 +271,8 @@ RecurrentSteps StepsOf(const Array& sizes, const Array& ys, bool from_end) {
 int64_t MaxRows(const RecurrentSteps& steps) { return steps.count == 0 ? 0 : steps.sizes[0]; }
 
 void Recurrence(const Array& z, const Array& u, const Array& b, const Array& sizes,
-                RecurrentCell cell, bool reverse, const Array& h, const Array& c, const Array& ys,
-                const Array& cs, const Array& saved) {
+                const Array& kept, RecurrentCell cell, bool reverse, const Array& h, const Array& c,
+                const Array& ys, const Array& cs, const Array& saved) {
     VisitUpcast(ys, [&]<typename T>(T) {
         const RecurrentSteps steps = StepsOf(sizes, ys, reverse);
         const RecurrentStep<T> arrays{0,
@@ -268,7 +287,9 @@ void Recurrence(const Array& z, const Array& u, const Array& b, const Array& siz
                                       DataOrNull<T>(ys),
                                       DataOrNull<T>(cs),
                                       DataOrNull<T>(saved)};
-        ForwardPass<T>{cell, steps, DataOrNull<const T>(u), arrays, MaxRows(steps)}.Run();
+        ForwardPass<T>{cell,   steps,         DataOrNull<const T>(u), KeptWeights::In(kept),
+                       arrays, MaxRows(steps)}
+            .Run();
     });
 }
 CX_NATIVE_KERNEL(Recurrence)

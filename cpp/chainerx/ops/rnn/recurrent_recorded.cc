@@ -49,7 +49,7 @@ Array WithRest(const Array& first, const Array& rest) {
 }
 
 RecurrentResult Composed(const RecurrentLayer& layer, const RecurrentInputs& in) {
-    const auto& [x, w, bias, u, h, b, c, apart] = in;
+    const auto& [x, w, bias, u, h, b, c, apart, kept] = in;
     const Array z = Linear(x, w, bias);
     const std::vector<int64_t> sizes = layer.sizes.ToHost<int64_t>();
     const auto n = static_cast<int64_t>(sizes.size());
@@ -224,7 +224,7 @@ RecurrentResult RunStep(RecurrentCell cell, const Array& x, const RecurrentParam
 }
 
 RecurrentResult RecordedRecurrence(const RecurrentLayer& layer, const RecurrentInputs& in) {
-    const auto& [x, w, bias, u, h, b, c, apart] = in;
+    const auto& [x, w, bias, u, h, b, c, apart, kept] = in;
     Device& device = x.device();
     const bool has_kernels =
         HasKernel<kernels::Recurrence>(device) && HasKernel<kernels::RecurrenceGrad>(device);
@@ -255,8 +255,8 @@ RecurrentResult RecordedRecurrence(const RecurrentLayer& layer, const RecurrentI
     } else {
         const Array z = Linear(Detached(x), Detached(w), Detached(bias));
         CallOn<kernels::Recurrence>(device, z, Contiguous(u), b.is_null() ? none : Contiguous(b),
-                                    layer.sizes, layer.cell, layer.reverse, y.h, cells, y.ys,
-                                    keep.cs, keep.saved);
+                                    layer.sizes, kept.is_null() ? none : kept, layer.cell,
+                                    layer.reverse, y.h, cells, y.ys, keep.cs, keep.saved);
     }
     if (!is_recorded) return y;
     const Array outputs[] = {y.ys, y.h, y.c};

@@ -39,6 +39,8 @@ struct RecurrentInputs {
     const Array& c;
     // The parameters from which w, u and the biases were joined, if a step can use them directly.
     const RecurrentParameters* apart{nullptr};
+    // KeptWeights of this u, which nobody writes to; null for none.
+    Array kept{};
 };
 
 // Backward saves the inputs, the outputs, and what the kernel saves.

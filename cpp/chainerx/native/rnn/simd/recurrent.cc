@@ -17,7 +17,8 @@ constexpr RecurrentLoops<T> kLoops{
      &Cells<T, GateLayout::kRows>},
     {&CellsGrad<T, GateLayout::kAdjacent>, &CellsGrad<T, GateLayout::kGroups>,
      &CellsGrad<T, GateLayout::kRows>},
-    &Dots<T>};
+    &Dots<T>,
+    &Row<T>};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // Small GEMM: products of a few rows with weights that are read once, in place.
 #pragma once
 
+#include "chainerx/native/rnn/recurrent_loops.h"
 #include "chainerx/native/strided/simd/batch.h"
 
 namespace chainerx::native::CX_ISA {
@@ -71,6 +72,56 @@ void Dots(const T* x, int64_t rows, const T* w, int64_t n, int64_t k, T* y, int6
         DotsOfColumns<kColumns>(x, rows, w + j * k, k, y + j, y_row);
     }
     for (; j < n; ++j) DotsOfColumns<1>(x, rows, w + j * k, k, y + j, y_row);
+}
+
+// All panels at once: one alone has too few chains to hide the latency of an addition.
+template <int kPanels, typename T>
+void RowOfSome(const RowOfPanels<T>& p, const T* b, T* y) {
+    constexpr int64_t kSize = Batch<T>::size;
+    constexpr int kLine = 64 / sizeof(T);
+    constexpr int64_t kAhead = 16;  // rows
+    for (int64_t column = 0; column < p.width;
+         column += 2 * kSize, b += 2 * kSize, y += 2 * kSize) {
+        Batch<T> sum[kPanels][2];
+        for (auto& sums : sum) sums[0] = sums[1] = Batch<T>(T(0));
+        const T* x = p.x;
+        const T* row = b;
+        for (int64_t q = 0; q < p.k; ++q, x += p.x_step, row += p.width) {
+            const Batch<T> a(*x);
+#pragma GCC unroll 4
+            for (int i = 0; i < kPanels; ++i) {
+                const T* at = row + i * p.panel;
+#pragma GCC unroll 2
+                for (int v = 0; v < 2; ++v) {
+                    sum[i][v] = xsimd::fma(a, Batch<T>::load_unaligned(at + v * kSize), sum[i][v]);
+                }
+#pragma GCC unroll 2
+                for (int64_t line = 0; line < 2 * kSize; line += kLine) {
+                    __builtin_prefetch(at + kAhead * p.width + line);
+                }
+            }
+        }
+        for (int i = 0; i < kPanels; ++i) {
+            for (int v = 0; v < 2; ++v) {
+                T* to = y + i * p.width + v * kSize;
+                if (p.accumulate) sum[i][v] += Batch<T>::load_unaligned(to);
+                sum[i][v].store_unaligned(to);
+            }
+        }
+    }
+}
+
+template <typename T>
+void Row(const RowOfPanels<T>& p) {
+    int64_t i = 0;
+    const auto run = [&]<int kPanels>() {
+        for (; i + kPanels <= p.n_panels; i += kPanels) {
+            RowOfSome<kPanels>(p, p.b + i * p.panel, p.y + i * p.width);
+        }
+    };
+    run.template operator()<4>();
+    run.template operator()<3>();
+    run.template operator()<1>();
 }
 
 }  // namespace

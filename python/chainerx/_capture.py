@@ -39,8 +39,8 @@ class Capture(engine.CapturedFunction):
 
     __wrapped__: tp.Any
 
-    def __init__(self, step: tp.Any, variants: int, strict: bool) -> None:
-        self._options = variants, strict
+    def __init__(self, step: tp.Any, variants: int, strict: bool, keeps: bool = False) -> None:
+        self._options = variants, strict, keeps
         self._bound: dict[int, tuple[weakref.ref[tp.Any], Capture]] = {}
         functools.update_wrapper(self, step)
 

@@ -296,6 +296,7 @@ class Capture::Impl {
             Recorder recorder{request.arguments};
             outputs = Detach(request.step());
             try {
+                if (request.keeps) recorder.AddWhatIsInUse(outputs, request.collect);
                 recording = recorder.Finish(outputs, request.collect);
                 if (request.describe != nullptr) recording->result = request.describe(request.user);
                 const auto is_held = [&](Extent e) { return recording->IsHeld(e); };

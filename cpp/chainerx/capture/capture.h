@@ -69,6 +69,9 @@ class CX_API Capture {
         void (*warn)(const void* user, const std::string& reason){nullptr};
         const void* user{nullptr};
         void (*collect)(){nullptr};  // lets go of objects that nobody uses
+        // Whether what the step makes may stay in use: each call that is recorded or replayed
+        // returns all of that, too, behind the results, as arrays of bytes.
+        bool keeps{false};
     };
     struct Result {
         std::vector<Array> outputs;

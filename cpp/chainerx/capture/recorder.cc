@@ -384,6 +384,26 @@ void Recorder::CheckNothingEscaped(std::span<const Array> outputs, void (*collec
                        "it from the step, in tuples, lists or dicts"};
 }
 
+void Recorder::AddWhatIsInUse(std::vector<Array>& outputs, void (*collect)()) {
+    t_state.capture = nullptr;
+    if (collect != nullptr) collect();
+    std::vector<std::pair<int, Buffer*>> found;
+    {
+        const std::lock_guard lock{g_mutex};
+        for (const auto& [buffer, temporary] : born_) {
+            if (temporary.memory < 0 || temporary.nbytes == 0) continue;
+            found.emplace_back(temporary.memory, const_cast<Buffer*>(buffer));
+            found.back().second->Ref();
+        }
+    }
+    std::ranges::sort(found);
+    for (const auto& [memory, buffer] : found) {
+        const int64_t nbytes = buffer->nbytes();
+        outputs.push_back(MakeArray(Shape{nbytes}, Strides{1}, Dtype::kUInt8, *buffer->device(),
+                                    buffer, static_cast<char*>(buffer->data())));
+    }
+}
+
 std::unique_ptr<Recording> Recorder::Finish(std::span<const Array> outputs, void (*collect)()) {
     t_state.capture = nullptr;
     if (!refused_.empty()) throw CaptureError{refused_};

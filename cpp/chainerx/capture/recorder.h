@@ -34,6 +34,9 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
     // The recording of all that was called up to now, of a step with these results. CaptureError if
     // the step can't be replayed, for example since other arrays that it made are still in use:
     // `collect` lets go of what nobody uses.
+    // Adds all memory that the step has made, and that is in use, as arrays of bytes in the order
+    // of first use. Only before Finish.
+    void AddWhatIsInUse(std::vector<Array>& outputs, void (*collect)());
     std::unique_ptr<Recording> Finish(std::span<const Array> outputs, void (*collect)());
 
     // Called by the hook.

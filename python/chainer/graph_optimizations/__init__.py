@@ -1,4 +1,4 @@
-"""Static subgraphs of Chainer v7: here the decorators run the decorated function unchanged."""
+"""Static subgraphs of Chainer v7, here by `chainerx.capture`."""
 
 from chainer.graph_optimizations import (
     static_graph as static_graph,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import typing as tp
 
-from chainer.graph_optimizations.static_graph import decorate
+from chainerx._core import engine
+
+from chainer.graph_optimizations._decorate import decorate
 
 if tp.TYPE_CHECKING:
     from chainer._graph.function_node import FunctionNode
@@ -15,7 +17,7 @@ if tp.TYPE_CHECKING:
 def static_code(*dec_args: tp.Any, **dec_kwargs: tp.Any) -> tp.Any:
     """Decorator of code inside of a static subgraph that is no differentiable function.
 
-    In Chainer v7 it was called again when the graph ran; here the graph is made by running it.
+    It runs in each call: a method with a static graph that calls it is not replayed.
 
     Args:
         *dec_args: The function, where there are no arguments.
@@ -31,11 +33,17 @@ def static_code(*dec_args: tp.Any, **dec_kwargs: tp.Any) -> tp.Any:
     def as_it_stands(function: Layer) -> tp.Callable[..., tp.Any]:
         @functools.wraps(function)
         def run(*inputs: tp.Any, **named: tp.Any) -> tp.Any:
+            if engine.is_capturing():
+                engine.refuse_capture(f'code of Python, {_name_of(function)}, is called')
             return function(*inputs, **named)
 
         return run
 
     return decorate('static_code', ('func_name',), dec_args, dec_kwargs, as_it_stands)
+
+
+def _name_of(function: tp.Any) -> str:
+    return getattr(function, '__qualname__', type(function).__qualname__)
 
 
 def static_forward_optimizations(func: FunctionNode, inputs: Arrays) -> tp.Any:

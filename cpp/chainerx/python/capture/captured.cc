@@ -35,6 +35,7 @@ struct CaptureObject {
     size_t max_variants;
     Capture* capture;
     std::vector<FormOf>* forms;
+    bool keeps;
 };
 
 CaptureObject* AsCapture(PyObject* o) { return reinterpret_cast<CaptureObject*>(o); }
@@ -67,12 +68,15 @@ void Dealloc(PyObject* self) {
     FreeInstance(self);
 }
 
-// Capture(step, variants, strict)
+// Capture(step, variants, strict, keeps=False): if `keeps`, what the step makes may stay in use,
+// and a call returns a tuple of the result, a list of the bytes of all that, and whether it was a
+// replay.
 PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
     PyObject* step;
     int variants;
     int strict;
-    if (!PyArg_ParseTuple(args, "Oip:Capture", &step, &variants, &strict)) return nullptr;
+    int keeps = 0;
+    if (!PyArg_ParseTuple(args, "Oip|p:Capture", &step, &variants, &strict, &keeps)) return nullptr;
     Ref self{type->tp_alloc(type, 0)};
     if (!self) return nullptr;
     try {
@@ -82,6 +86,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
         c->forms = new std::vector<FormOf>;
         c->capture = new Capture{nullptr, {variants, strict != 0}};
         c->max_variants = static_cast<size_t>(variants);
+        c->keeps = keeps != 0;
         return self.Release();
     } catch (...) {
         return Failed("capture");
@@ -117,12 +122,26 @@ void Warn(const void*, const std::string& reason) {
     if (PyErr_WarnEx(PyExc_RuntimeWarning, reason.c_str(), 1) < 0) throw PythonError{};
 }
 
+// Puts arrays in their places in a result; behind it, what is kept.
+PyObject* Fill(const CaptureObject* c, const ResultForm& form, const std::vector<Array>& arrays,
+               bool is_replay) {
+    Ref filled{form.Fill(arrays)};
+    if (!c->keeps) return filled.Release();
+    Ref kept = Check(PyList_New(0));
+    for (size_t i = form.size(); i < arrays.size(); ++i) {
+        const Ref array = Check(Wrap(arrays[i]));
+        if (PyList_Append(kept.get(), array.get()) < 0) throw PythonError{};
+    }
+    return Check(PyTuple_Pack(3, filled.get(), kept.get(), is_replay ? Py_True : Py_False))
+        .Release();
+}
+
 // Calls the function as it is.
 PyObject* CallPlain(CaptureObject* c, PyObject* const* args, Py_ssize_t n, PyObject* names) {
     std::vector<Array> arrays;
     const Ref result = Check(PyObject_Vectorcall(c->step, args, static_cast<size_t>(n), names));
     const ResultForm form{result.get(), arrays};
-    return form.Fill(arrays);
+    return Fill(c, form, arrays, false);
 }
 
 // Forgets all recordings, of a function whose arguments are never the same: the values that it has
@@ -181,15 +200,16 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* n
         request.warn = &Warn;
         request.user = &run;
         request.collect = &Collect;
+        request.keeps = c->keeps;
         const Capture::Result result = c->capture->Run(request);
         if (!result.is_replay) {
-            const Ref filled{run.form->Fill(result.outputs)};
+            const Ref filled{Fill(c, *run.form, result.outputs, false)};
             if (result.variant != 0) Keep(c, result.variant, std::move(run.form));
             return Py_NewRef(filled.get());
         }
         const auto it = std::ranges::find(*c->forms, result.variant, &FormOf::variant);
         if (it == c->forms->end()) throw ChainerxError{"capture: the form of the result is lost"};
-        return it->form->Fill(result.outputs);
+        return Fill(c, *it->form, result.outputs, true);
     } catch (...) {
         return Failed("capture");
     }

@@ -31,7 +31,7 @@ std::string Text(PyObject* o) {
 }  // namespace
 
 ResultForm::ResultForm(PyObject* result, std::vector<Array>& arrays)
-    : root_{Take(result, arrays, 0)} {}
+    : root_{Take(result, arrays, 0)}, size_{arrays.size()} {}
 
 ResultForm::Node ResultForm::Take(PyObject* o, std::vector<Array>& arrays, int depth) {
     if (depth > kMaxNesting) throw ValueError{"capture: the result is nested too deeply"};

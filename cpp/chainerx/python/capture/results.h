@@ -24,6 +24,9 @@ class ResultForm {
     // Equal for forms that are equal: "(array, 0.5)".
     const std::string& text() const { return text_; }
 
+    // The number of arrays in it.
+    size_t size() const { return size_; }
+
     int Traverse(visitproc visit, void* arg) const;
 
  private:
@@ -43,6 +46,7 @@ class ResultForm {
 
     std::string text_;
     Node root_;
+    size_t size_;
 };
 
 }  // namespace chainerx::python

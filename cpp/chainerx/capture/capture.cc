@@ -30,9 +30,24 @@ constexpr int64_t kCallsBeforeWarning = 100;
 // waits for Python while it is held.
 constinit internal::ForkMutex g_shown_mutex;
 
+// Returns whether many arguments are in memory of their own each: by pairs, this would take long.
+bool AreManyApart(const std::vector<Array>& arguments) {
+    constexpr size_t kMany = 16;
+    if (arguments.size() < kMany) return false;
+    std::vector<Extent> extents;
+    extents.reserve(arguments.size());
+    for (const Array& x : arguments) {
+        extents.push_back(internal::RangeOf(x));
+        if (extents.back().begin == extents.back().end) return false;
+    }
+    std::ranges::sort(extents, {}, &Extent::begin);
+    const auto meet = [](const Extent& a, const Extent& b) { return b.begin < a.end; };
+    return std::ranges::adjacent_find(extents, meet) == extents.end();
+}
+
 // Returns the first argument with the same elements as argument i.
-size_t FindSame(const std::vector<Array>& arguments, size_t i) {
-    size_t k = 0;
+size_t FindSame(const std::vector<Array>& arguments, size_t i, bool are_apart) {
+    size_t k = are_apart ? i : 0;
     while (k < i && !internal::IsSamePlace(arguments[k], arguments[i])) ++k;
     return k;
 }
@@ -48,21 +63,22 @@ class Key {
  public:
     // `text` is of the layer above.
     Key(std::string_view text, const std::vector<Array>& arguments) : text_{text} {
+        const bool are_apart = AreManyApart(arguments);
         for (size_t i = 0; i < arguments.size(); ++i) {
             const Array& x = arguments[i];
             arguments_.push_back({&x.device(), x.dtype(), x.IsWritable(), x.shape(), x.strides(),
-                                  RequiredOf(x), FindSame(arguments, i)});
+                                  RequiredOf(x), FindSame(arguments, i, are_apart)});
         }
     }
 
-    bool Fits(std::string_view text, const std::vector<Array>& arguments) const {
+    bool Fits(std::string_view text, const std::vector<Array>& arguments, bool are_apart) const {
         if (text != text_ || arguments.size() != arguments_.size()) return false;
         for (size_t i = 0; i < arguments.size(); ++i) {
             const Array& x = arguments[i];
             const Argument& a = arguments_[i];
             if (a.device != &x.device() || a.dtype != x.dtype() || a.shape != x.shape() ||
                 a.is_writable != x.IsWritable() || a.required != RequiredOf(x) ||
-                a.same != FindSame(arguments, i)) {
+                a.same != FindSame(arguments, i, are_apart)) {
                 return false;
             }
             // Strides of axes with one element do not matter.
@@ -154,9 +170,10 @@ class Capture::Impl {
         const Exclusive inside{busy_};
         if (!inside) return {Detach(request.step()), 0, false};
         WarnOfManyKinds(request);
-        Variant& variant = Find(request);
+        const bool are_apart = AreManyApart(request.arguments);
+        Variant& variant = Find(request, are_apart);
         variant.last_use = ++uses_;
-        if (variant.is_refused || Overlap(request.arguments)) {
+        if (variant.is_refused || (!are_apart && Overlap(request.arguments))) {
             return {Detach(request.step()), 0, false};
         }
         if (variant.replay != nullptr) {
@@ -251,10 +268,10 @@ class Capture::Impl {
         shown_.swap(all);
     }
 
-    Variant& Find(const Request& request) {
+    Variant& Find(const Request& request, bool are_apart) {
         bool has_run = false;
         for (const auto& v : variants_) {
-            if (!v->key.Fits(request.key, request.arguments)) continue;
+            if (!v->key.Fits(request.key, request.arguments, are_apart)) continue;
             const Recording* recording = v->recording();
             if (recording == nullptr || recording->Fits(request.arguments)) return *v;
             has_run = true;

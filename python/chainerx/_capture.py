@@ -7,6 +7,7 @@ import functools
 import typing as tp
 import weakref
 
+from chainerx import _dependencies
 from chainerx._core import engine
 
 _Function = tp.TypeVar('_Function', bound=collections.abc.Callable[..., tp.Any])
@@ -41,6 +42,7 @@ class Capture(engine.CapturedFunction):
 
     def __init__(self, step: tp.Any, variants: int, strict: bool, keeps: bool = False) -> None:
         self._options = variants, strict, keeps
+        self._step = step
         self._bound: dict[int, tuple[weakref.ref[tp.Any], Capture]] = {}
         functools.update_wrapper(self, step)
 
@@ -56,6 +58,12 @@ class Capture(engine.CapturedFunction):
             functools.update_wrapper(method, self.__wrapped__)
             bound[key] = alive, method
         return self._bound[key][1]
+
+    def _find_dependencies(self, arguments: tuple[tp.Any, ...]) -> list[_dependencies.Dependency]:
+        step = self._step
+        if isinstance(step, _Method):
+            return _dependencies.find(step.function, (step.instance(), *arguments))
+        return _dependencies.find(step, arguments)
 
     def __reduce__(self) -> tuple[tp.Any, ...]:
         return type(self), (self.__wrapped__, *self._options)

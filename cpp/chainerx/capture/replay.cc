@@ -286,7 +286,7 @@ bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
     if (reason != nullptr) return false;
     for (const auto& part : recording.parts) {
         if (!part->Prepare()) {
-            reason = "an optimizer, a model or a setting that it uses has changed";
+            reason = "an optimizer, a variable or a setting that it uses has changed";
             return false;
         }
     }

@@ -221,12 +221,12 @@ def test_arrays_written_in_place():
 
 
 def test_an_array_that_is_replaced_is_found():
-    weights = {'w': chx.ones(2)}
-    step = chx.capture(lambda x: x * weights['w'])
+    weights = [chx.ones(2), *range(100)]  # too long for each item to be looked at
+    step = chx.capture(lambda x: x * weights[0])
     x = chx.full((2,), 3, 'float32')
     for i in range(12):
         if i == 6:
-            weights['w'] = chx.full((2,), 5, 'float32')
+            weights[0] = chx.full((2,), 5, 'float32')
         assert step(x).tolist() == [15 if i >= 6 else 3] * 2
     assert replays(step) == 3 + 3
     assert 'replaced' in step.info()[0].reason
@@ -355,8 +355,13 @@ def test_errors_of_the_function_pass():
         fail[0] = False
         assert step(x).tolist() == [4, 4]
     fail[0] = True
-    for _ in range(2):  # replayed: nobody asks
+    for _ in range(2):
+        with pytest.raises(KeyError, match='mine'):
+            step(x)
+    fail[0] = False
+    for _ in range(4):
         assert step(x).tolist() == [4, 4]
+    assert replays(step) == 1
 
 
 def test_errors_of_values_leave_it_usable():

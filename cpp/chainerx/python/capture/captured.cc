@@ -10,8 +10,10 @@
 
 #include "chainerx/capture/capture.h"
 #include "chainerx/capture/recorder.h"
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/error.h"
 #include "chainerx/python/capture/arguments.h"
+#include "chainerx/python/capture/dependencies.h"
 #include "chainerx/python/capture/part.h"
 #include "chainerx/python/capture/results.h"
 #include "chainerx/python/convert.h"
@@ -35,6 +37,8 @@ struct CaptureObject {
     size_t max_variants;
     Capture* capture;
     std::vector<FormOf>* forms;
+    // Owned by the recordings; here for the garbage collector.
+    std::vector<std::weak_ptr<Dependencies>>* dependencies;
     bool keeps;
 };
 
@@ -45,9 +49,14 @@ int Traverse(PyObject* self, visitproc visit, void* arg) {
     CaptureObject* c = AsCapture(self);
     Py_VISIT(c->step);
     Py_VISIT(c->interned);
-    if (c->forms == nullptr) return 0;
+    if (c->forms == nullptr || c->dependencies == nullptr) return 0;
     for (const FormOf& f : *c->forms) {
         if (const int r = f.form->Traverse(visit, arg); r != 0) return r;
+    }
+    for (const auto& weak : *c->dependencies) {
+        const auto all = weak.lock();
+        if (all == nullptr) continue;
+        if (const int r = all->Traverse(visit, arg); r != 0) return r;
     }
     return 0;
 }
@@ -65,6 +74,7 @@ void Dealloc(PyObject* self) {
     PyObject_GC_UnTrack(self);
     Clear(self);
     delete AsCapture(self)->forms;
+    delete AsCapture(self)->dependencies;
     FreeInstance(self);
 }
 
@@ -84,6 +94,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
         c->step = Py_NewRef(step);
         c->interned = Check(PyDict_New()).Release();
         c->forms = new std::vector<FormOf>;
+        c->dependencies = new std::vector<std::weak_ptr<Dependencies>>;
         c->capture = new Capture{nullptr, {variants, strict != 0}};
         c->max_variants = static_cast<size_t>(variants);
         c->keeps = keeps != 0;
@@ -95,7 +106,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
 
 // One call of the function, as it is.
 struct Run {
-    PyObject* step;
+    CaptureObject* self;
     PyObject* const* args;
     size_t n_args;
     PyObject* names;
@@ -104,10 +115,33 @@ struct Run {
     std::vector<Array> operator()() {
         std::vector<Array> arrays;
         AtEnd at_end;
-        const Ref result = Check(PyObject_Vectorcall(step, args, n_args, names));
+        AddDependencies();
+        const Ref result = Check(PyObject_Vectorcall(self->step, args, n_args, names));
         at_end.Run();
         form = std::make_unique<ResultForm>(result.get(), arrays);
         return arrays;
+    }
+
+    // As they are before the step, since that is when a replay looks at them.
+    void AddDependencies() const {
+        auto* const capture = internal::CurrentCapture();
+        if (capture == nullptr) return;
+        const size_t n_names =
+            names != nullptr ? static_cast<size_t>(PyTuple_GET_SIZE(names)) : size_t{0};
+        const Ref all = Check(PyTuple_New(static_cast<Py_ssize_t>(n_args + n_names)));
+        for (size_t i = 0; i < n_args + n_names; ++i) {
+            PyTuple_SET_ITEM(all.get(), static_cast<Py_ssize_t>(i), Py_NewRef(args[i]));
+        }
+        std::shared_ptr<Dependencies> found;
+        {
+            const internal::Unobserved by_ourselves;
+            const Ref list = Check(PyObject_CallMethod(reinterpret_cast<PyObject*>(self),
+                                                       "_find_dependencies", "(O)", all.get()));
+            found = std::make_shared<Dependencies>(list.get());
+        }
+        std::erase_if(*self->dependencies, [](const auto& weak) { return weak.expired(); });
+        self->dependencies->push_back(found);
+        capture->Add(std::make_shared<DependencyPart>(std::move(found)));
     }
 };
 
@@ -191,7 +225,7 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* n
             arguments.Add(args[n + i], {nullptr, text, 0, 0});
         }
         arguments.AddSettings();
-        Run run{c->step, args, static_cast<size_t>(n), names, nullptr};
+        Run run{c, args, static_cast<size_t>(n), names, nullptr};
         const std::function<std::vector<Array>()> step = [&run] { return run(); };
         Capture::Request request{arguments.key(), arguments.arrays(), step};
         request.describe = [](const void* user) -> std::string {

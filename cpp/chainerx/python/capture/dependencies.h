@@ -1,0 +1,49 @@
+// What a captured step reads of the program besides its arguments, as chainerx/_dependencies.py
+// finds it: if it is another object before a replay, the step is recorded anew.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "chainerx/core/capture_observer.h"
+#include "chainerx/python/bind.h"
+#include "chainerx/python/ref.h"
+
+namespace chainerx::python {
+
+class Dependencies {
+ public:
+    // Of a list of tuples.
+    explicit Dependencies(PyObject* found);
+
+    // Whether all of them are as they were.
+    bool Hold() const;
+    // Forgets what is not the same in another recording of the step, which is equal nevertheless.
+    void KeepCommon(const Dependencies& o);
+    int Traverse(visitproc visit, void* arg) const;
+
+ private:
+    struct Entry {
+        Ref owner;  // dict, list, cell or type
+        Ref key;    // null: of a cell, its content; else the number of items
+        Ref value;  // null: there is none
+        Py_ssize_t size{-1};
+    };
+    static bool Holds(const Entry& entry);
+
+    std::vector<Entry> entries_;
+};
+
+// The part of a recording that looks at them.
+class DependencyPart : public ReplayPart {
+ public:
+    explicit DependencyPart(std::shared_ptr<Dependencies> all) : all_{std::move(all)} {}
+    bool Prepare() override { return all_->Hold(); }
+    bool IsSame(const ReplayPart& o) const override;
+    Again again() const override { return Again::kDone; }
+
+ private:
+    std::shared_ptr<Dependencies> all_;
+};
+
+}  // namespace chainerx::python

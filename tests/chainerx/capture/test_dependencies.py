@@ -1,0 +1,227 @@
+"""What a step reads of the program, and what changes after it was recorded."""
+
+import argparse
+import collections
+import functools
+import gc
+import types
+import weakref
+
+import chainerx as chx
+import numpy as np
+import pytest
+
+RATE = 1.0
+ACTIVATION = chx.tanh
+STEPS = [1.0, 2.0]
+
+
+def scaled(x):
+    return x * RATE
+
+
+def replays(step):
+    return sum(v.replays for v in step.info())
+
+
+class Settings:
+    rate = 1.0
+
+    def __init__(self):
+        self.w = chx.ones(2)
+        self.inner = types.SimpleNamespace(rate=1.0)
+        self.layers = [types.SimpleNamespace(rate=1.0)]
+
+    def scale(self, x):
+        return x * self.rate
+
+    def by_inner(self, x):
+        return x * self.inner.rate * self.layers[0].rate
+
+    def by_array(self, x):
+        return x * self.w
+
+    def __call__(self, x):
+        return self.scale(x)
+
+    @property
+    def twice(self):
+        return 2 * self.rate
+
+    @staticmethod
+    def by_global(x):
+        return scaled(x) * STEPS[0]
+
+
+def closure(values):
+    rate = values[0]
+
+    def change(new):
+        nonlocal rate
+        rate = new
+
+    return lambda x: x * rate, change
+
+
+def check(f, change):
+    """Changes something after recordings; an array that it replaces is kept elsewhere."""
+    x = chx.full((2,), 3, 'float32')
+    step = chx.capture(f)
+    for _ in range(5):
+        np.testing.assert_array_equal(chx.to_numpy(step(x)), chx.to_numpy(f(x)))
+    assert replays(step) == 2
+    before = f(x).tolist()
+    change()
+    expected = f(x).tolist()
+    assert expected != before
+    for _ in range(5):
+        assert step(x).tolist() == expected
+    assert replays(step) == 4
+    assert 'has changed' in step.info()[0].reason
+
+
+@pytest.mark.parametrize('name', ['RATE', 'ACTIVATION', 'STEPS'])
+def test_a_global(monkeypatch, name):
+    values = {'RATE': 2.0, 'ACTIVATION': chx.exp, 'STEPS': [3.0]}
+
+    def f(x):
+        return ACTIVATION(x) * scaled(x) * STEPS[0]
+
+    check(f, lambda: monkeypatch.setitem(globals(), name, values[name]))
+
+
+def test_an_item():
+    items, table = [1.0, (2.0, [3.0])], {'a': {'b': chx.ones(2)}}
+    kept = table['a']['b']
+    check(lambda x: x * items[0], lambda: items.__setitem__(0, 2.0))
+    check(lambda x: x * items[1][1][0], lambda: items[1][1].__setitem__(0, 2.0))
+    check(lambda x: x * len(items), lambda: items.append(0))
+    check(lambda x: x * table['a']['b'], lambda: table['a'].update(b=chx.zeros(2)))
+    check(lambda x: x * table['a'].get('c', 1.0), lambda: table['a'].update(c=4.0))
+    assert kept.tolist() == [1, 1]
+
+
+def test_a_variable_of_a_closure():
+    f, change = closure([1.0])
+    check(f, lambda: change(2.0))
+
+
+def test_attributes(monkeypatch):
+    s = Settings()
+    old = s.w
+    check(s.scale, lambda: setattr(s, 'rate', 2.0))
+    check(s, lambda: setattr(s, 'rate', 3.0))
+    check(lambda x: x * s.twice, lambda: setattr(s, 'rate', 4.0))
+    check(s.by_array, lambda: setattr(s, 'w', chx.zeros(2)))
+    check(s.by_inner, lambda: setattr(s.inner, 'rate', 2.0))
+    check(s.by_inner, lambda: setattr(s.layers[0], 'rate', 5.0))
+    check(s.by_global, lambda: monkeypatch.setitem(globals(), 'RATE', 7.0))
+    check(Settings().scale, lambda: monkeypatch.setattr(Settings, 'rate', 9.0))
+    assert old.tolist() == [1, 1]
+
+
+def test_attributes_of_arguments_and_namespaces():
+    args = argparse.Namespace(rate=1.0)
+    check(lambda x: x * args.rate, lambda: setattr(args, 'rate', 2.0))
+    s = Settings()
+    check(functools.partial(lambda s, x: s.scale(x), s), lambda: setattr(s, 'rate', 2.0))
+    step = chx.capture(lambda x, s: s.scale(x))
+    for _ in range(5):
+        assert step(chx.ones(2), s).tolist() == [2, 2]
+    s.rate = -0.0
+    assert str(step(chx.ones(2), s)[0].item()) == '-0.0'
+    s.rate = 0.0
+    assert str(step(chx.ones(2), s)[0].item()) == '0.0'
+
+
+def test_methods_that_are_captured():
+    class Model(Settings):
+        @chx.capture
+        def step(self, x):
+            return x * self.rate + self.w
+
+    m, x = Model(), chx.ones(2)
+    for i in range(10):
+        if i == 5:
+            m.rate, m.old, m.w = 5.0, m.w, chx.zeros(2)
+        assert m.step(x).tolist() == [2 if i < 5 else 5] * 2
+    assert replays(m.step) == 4
+    gone = weakref.ref(m)
+    del m
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_capture_in_the_model_that_it_captures_is_collected():
+    class Model(Settings):
+        def __init__(self):
+            super().__init__()
+            self.step = chx.capture(self.by_array)
+
+    m = Model()
+    for _ in range(5):
+        m.step(chx.ones(2))
+    assert replays(m.step) == 2
+    gone = weakref.ref(m)
+    del m
+    gc.collect()
+    assert gone() is None
+
+
+def test_what_changes_in_each_call_without_other_kernels():
+    s = Settings()
+    s.count = 0
+    seen = collections.Counter()
+
+    def f(x):
+        s.count += 1
+        seen['calls'] += 1
+        s.last = x
+        return x * s.rate
+
+    step = chx.capture(f)
+    for i in range(10):
+        s.round = i
+        step(chx.ones(2))
+    assert replays(step) == 7
+    assert s.count == seen['calls'] == 3
+
+
+def test_equal_values_are_not_told_apart():
+    s = Settings()
+    step = chx.capture(s.scale)
+    for text in ['1.5'] * 8:
+        s.rate = float(text)
+        step(chx.ones(2))
+    assert replays(step) == 5
+
+
+class Hostile:
+    def __getattribute__(self, name):
+        raise RuntimeError(name)
+
+    def __eq__(self, other):
+        raise RuntimeError
+
+    __hash__ = None
+
+
+def test_objects_of_the_program_are_not_called():
+    hostile, table = Hostile(), {Hostile: 1, (1, 2): 3}
+    step = chx.capture(lambda x: x + len((hostile,)) + table[1, 2])
+    for i in range(6):
+        if i == 5:
+            hostile = Hostile()
+        assert step(chx.ones(2)).tolist() == [5, 5]
+    assert replays(step) == 2
+
+
+def test_recursive_structures():
+    tree = {}
+    tree['self'] = [tree]
+    tree['rate'] = 1.0
+
+    def f(x, depth=3):
+        return f(x, depth - 1) if depth else x * tree['self'][0]['rate']
+
+    check(f, lambda: tree.update(rate=2.0))

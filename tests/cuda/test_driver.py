@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 OUT_OF_MEMORY, NOT_INITIALIZED, INVALID_VALUE = 2, 3, 1
 INVALID_CONTEXT, NO_BINARY, INVALID_HANDLE, NOT_READY = 201, 209, 400, 600
 ILLEGAL_ADDRESS, LAUNCH_FAILED, NOT_PERMITTED = 700, 719, 800
-CAPTURE_UNSUPPORTED, CAPTURE_INVALIDATED, UNJOINED = 900, 901, 904
+CAPTURE_UNSUPPORTED, CAPTURE_INVALIDATED, UNJOINED, CAPTURE_IMPLICIT = 900, 901, 904, 906
 
 
 class DriverError(Exception):
@@ -634,9 +634,13 @@ def test_capture_is_invalidated(driver):
     )
     event = driver.get('cuEventCreate', 2)
     x = driver.array(np.ones(4, np.float32))
+    query = driver.get('cuEventCreate', 2)
     for forbidden in [
         lambda: driver.cuStreamSynchronize(stream),
         lambda: driver.get('cuMemAlloc_v2', 4),
+        lambda: driver.get('cuMemAllocAsync', 4, stream),
+        lambda: driver.cuEventQuery(query),
+        lambda: driver.cuCtxSynchronize(),
         lambda: driver.read(x, 4, stream=stream),
     ]:
         driver.cuStreamBeginCapture_v2(stream, 1)
@@ -650,6 +654,61 @@ def test_capture_is_invalidated(driver):
     driver.cuMemsetD8Async(x, 0, 4, other)
     assert code_of(driver.get, 'cuStreamEndCapture', stream, last=True) == UNJOINED
     driver.read(x, 4, stream=stream)
+
+
+def test_capture_without_restrictions(driver):
+    """Of its thread; the context is another matter, for all threads."""
+    stream = driver.get('cuStreamCreateWithPriority', 1, 0)
+    event = driver.get('cuEventCreate', 2)
+    x = driver.array(np.ones(4, np.float32))
+    driver.cuStreamBeginCapture_v2(stream, 2)
+    driver.cuEventQuery(event)
+    driver.cuMemFree_v2(driver.get('cuMemAlloc_v2', 4))
+    driver.cuMemsetD8Async(x, 0, 4, stream)
+    assert status(driver, stream) == 1
+    driver.cuGraphDestroy(driver.get('cuStreamEndCapture', stream, last=True))
+    context = driver.get('cuCtxGetCurrent')
+
+    def synchronize():
+        driver.cuCtxSetCurrent(context)
+        return code_of(driver.cuCtxSynchronize)
+
+    driver.cuStreamBeginCapture_v2(stream, 2)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        assert pool.submit(synchronize).result() == CAPTURE_UNSUPPORTED
+    assert code_of(driver.get, 'cuStreamEndCapture', stream, last=True) == CAPTURE_INVALIDATED
+    driver.cuCtxSynchronize()
+
+
+@pytest.mark.parametrize('blocks', [True, False])
+def test_capture_and_the_legacy_stream(driver, blocks):
+    stream = driver.get('cuStreamCreateWithPriority', 0 if blocks else 1, 0)
+    x = driver.array(np.ones(4, np.float32))
+    driver.cuStreamBeginCapture_v2(stream, 2)
+    if blocks:
+        assert code_of(driver.cuMemsetD8Async, x, 0, 4, None) == CAPTURE_IMPLICIT
+        assert code_of(driver.get, 'cuStreamEndCapture', stream, last=True) == CAPTURE_INVALIDATED
+    else:
+        driver.cuMemsetD8Async(x, 0, 4, None)
+        driver.cuGraphDestroy(driver.get('cuStreamEndCapture', stream, last=True))
+
+
+def test_launches_of_a_graph_run_one_after_another(driver):
+    streams = [driver.get('cuStreamCreateWithPriority', 1, 0) for _ in range(4)]
+    function = kernel(driver, ADD)
+    x = driver.array(np.ones(1000, np.float32))
+    driver.cuStreamSynchronize(0)
+    driver.cuStreamBeginCapture_v2(streams[0], 2)
+    for _ in range(3):
+        driver.launch(function, struct.pack('QQQq', x, x, x, 1000), 32, stream=streams[0])
+    graph = driver.get('cuStreamEndCapture', streams[0], last=True)
+    replay = driver.get('cuGraphInstantiateWithFlags', graph, 0)
+    for stream in streams:
+        driver.cuGraphLaunch(replay, stream)
+    driver.cuCtxSynchronize()
+    assert list(driver.read(x, 1000)) == [2**12] * 1000
+    driver.cuGraphExecDestroy(replay)
+    driver.cuGraphDestroy(graph)
 
 
 def test_injected_failures(driver):

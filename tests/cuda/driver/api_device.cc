@@ -91,6 +91,7 @@ void impl::cuCtxGetCurrent(CUcontext* context) { *context = CurrentHandle(); }
 void impl::cuCtxSynchronize() {
     CUctx_st& context = CurrentContext();
     ForbidCapture();
+    Require(!context.InvalidateCaptures(false), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     context.Synchronize();
     Require(context.error == CUDA_SUCCESS, context.error);
 }

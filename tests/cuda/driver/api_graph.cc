@@ -1,8 +1,10 @@
 // Capture of streams, and the graphs made by it: lists of tasks in the order of the calls.
 #include <algorithm>
+#include <utility>
 
 #include "api.h"
 #include "handles.h"
+#include "launch_log.h"
 
 namespace chainerx::cuda {
 
@@ -15,7 +17,7 @@ thread_local std::vector<std::shared_ptr<test::Capture>> captures;
 
 void ForbidCapture() {
     // A capture has ended also when its context was destroyed.
-    std::erase_if(captures, [](const auto& capture) { return capture->ended; });
+    std::erase_if(captures, [](const auto& capture) { return capture->ended.load(); });
     if (captures.empty()) return;
     for (const auto& capture : captures) capture->valid = false;
     throw CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
@@ -29,7 +31,13 @@ void ForbidCapture(CUstream_st& stream) {
 }
 
 void Enqueue(const std::shared_ptr<CUstream_st>& stream, test::Task task) {
-    if (stream->capture == nullptr) return stream->Push(std::move(task));
+    if (stream->capture == nullptr) {
+        // CUDA_ERROR_STREAM_CAPTURE_IMPLICIT: it would have to wait for a stream that is captured.
+        constexpr auto kImplicit = static_cast<CUresult>(906);
+        const bool is_legacy = stream == stream->context->null_stream;
+        Require(!is_legacy || !stream->context->InvalidateCaptures(true), kImplicit);
+        return stream->Push(std::move(task));
+    }
     Require(stream->capture->valid, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     stream->capture->tasks.push_back(std::move(task));
     ++stream->capture->branches[stream.get()].added;
@@ -44,6 +52,11 @@ void impl::cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode) {
     Require(stream->capture == nullptr);
     stream->capture = std::make_shared<test::Capture>();
     stream->capture->origin = handle;
+    stream->capture->blocks = stream->blocks;
+    {
+        const std::lock_guard lock{context.mutex};
+        context.captures.push_back(stream->capture);
+    }
     if (mode != CU_STREAM_CAPTURE_MODE_RELAXED) captures.push_back(stream->capture);
 }
 
@@ -64,6 +77,10 @@ void impl::cuStreamEndCapture(CUstream handle, CUgraph* graph) {
     }
     stream->capture.reset();
     capture->ended = true;
+    {
+        const std::lock_guard lock{context.mutex};
+        std::erase(context.captures, capture);
+    }
     Require(capture->valid, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     Require(joined, CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
     auto made = std::make_unique<CUgraph_st>();
@@ -103,9 +120,20 @@ void impl::cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
 
 void impl::cuGraphLaunch(CUgraphExec exec, CUstream handle) {
     CUctx_st& context = CurrentContext();
-    const auto tasks = Handles<CUgraphExec_st>::Get().At(exec).tasks;
-    Enqueue(context.Stream(handle), [tasks] {
+    CUgraphExec_st& graph = Handles<CUgraphExec_st>::Get().At(exec);
+    const auto stream = context.Stream(handle);
+    test::LogLaunch("graph");
+    const auto run = [tasks = graph.tasks] {
         for (const test::Task& task : *tasks) task();
+    };
+    if (stream->capture != nullptr) return Enqueue(stream, run);
+    // One launch of it runs after another, on all streams.
+    const auto mark = std::make_shared<test::Mark>();
+    Enqueue(stream, [run, mark, before = std::exchange(graph.launched, mark)] {
+        if (before != nullptr) before->done.wait(false);
+        run();
+        mark->done = true;
+        mark->done.notify_all();
     });
 }
 

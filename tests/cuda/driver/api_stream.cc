@@ -18,6 +18,7 @@ void impl::cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int prio
     Require(stream != nullptr && flags <= CU_STREAM_NON_BLOCKING);
     const auto created = std::make_shared<CUstream_st>(&context);
     created->priority = std::clamp(priority, -5, 0);
+    created->blocks = flags != CU_STREAM_NON_BLOCKING;
     CUstream_st::Start(created);
     const std::lock_guard lock{context.mutex};
     context.streams.insert(created);
@@ -133,6 +134,7 @@ std::shared_ptr<test::Mark> LastMark(CUevent handle) {
 }  // namespace
 
 void impl::cuEventQuery(CUevent event) {
+    ForbidCapture();
     const auto mark = LastMark(event);
     Require(mark == nullptr || mark->done, CUDA_ERROR_NOT_READY);
 }

@@ -31,6 +31,17 @@ std::shared_ptr<CUstream_st> CUctx_st::Stream(CUstream handle) {
     throw CUDA_ERROR_INVALID_HANDLE;
 }
 
+bool CUctx_st::InvalidateCaptures(bool only_blocking) {
+    const std::lock_guard lock{mutex};
+    bool found = false;
+    for (const auto& capture : captures) {
+        if (only_blocking && !capture->blocks) continue;
+        found = true;
+        capture->valid = false;
+    }
+    return found;
+}
+
 void CUctx_st::Synchronize() {
     std::unique_lock lock{mutex};
     std::vector<std::shared_ptr<CUstream_st>> all{streams.begin(), streams.end()};
@@ -51,6 +62,7 @@ void CUctx_st::Destroy() {
     }
     if (null_stream != nullptr) null_stream->Close();
     streams.clear();
+    captures.clear();
     null_stream.reset();
     test::Memory::Get().FreeAll(device);
     error = CUDA_SUCCESS;

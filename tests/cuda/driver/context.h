@@ -35,7 +35,8 @@ struct Capture {
         std::size_t added = 0, joined = 0;
     };
     CUstream origin = nullptr;
-    bool valid = true, ended = false;
+    bool blocks = false;  // the origin waits for the legacy stream, and that for it
+    std::atomic<bool> valid{true}, ended{false};
     std::vector<Task> tasks;
     std::map<CUstream, Branch> branches;
 };
@@ -51,12 +52,16 @@ struct CUctx_st {
     std::set<std::shared_ptr<CUstream_st>> streams;
     std::vector<std::weak_ptr<CUstream_st>> closed_streams;  // they may still have tasks
     std::shared_ptr<CUstream_st> null_stream;
+    std::vector<std::shared_ptr<test::Capture>> captures;  // those that have not ended
 
     // Prints what is wrong, and makes it the result of every later call.
     void Break(const std::string& what, CUresult code = CUDA_ERROR_ILLEGAL_ADDRESS);
     // The stream of a handle; null, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD stand for the null
     // stream, which synchronizes with no other.
     std::shared_ptr<CUstream_st> Stream(CUstream handle);
+    // Invalidates captures, if there are any: all, or those that the legacy stream would wait for.
+    // Returns whether there were.
+    bool InvalidateCaptures(bool only_blocking);
     // Waits for all streams.
     void Synchronize();
     void Destroy();
@@ -75,6 +80,7 @@ struct CUstream_st {
 
     CUcontext context;
     int priority = 0;                        // which has no effect
+    bool blocks = false;                     // as in Capture
     std::shared_ptr<test::Capture> capture;  // changed by the thread that captures
 
  private:
@@ -102,6 +108,7 @@ struct CUgraph_st {
 };
 struct CUgraphExec_st {
     std::shared_ptr<const std::vector<test::Task>> tasks;
+    std::shared_ptr<test::Mark> launched;  // of the last launch, on whichever stream
 };
 
 struct CUfunc_st {

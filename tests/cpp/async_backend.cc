@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "chainerx/core/backend.h"
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/foreign.h"
@@ -202,6 +203,9 @@ class AsyncDevice : public Device, private chainerx::StreamPool {
         Current().Put([to = arena_.Show(dst), bytes = std::vector<char>(from, from + nbytes)] {
             if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
         });
+        if (auto* capture = chainerx::internal::CurrentCapture()) {
+            capture->CopiedFromHost(*this, dst, src, nbytes);
+        }
     }
 
     // Enqueues a call in the current stream. Only addresses are kept: the pool does not reuse the

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "chainerx/core/backend.h"
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/plugin.h"
 #include "chainerx/kernels/strided/memory.h"
@@ -43,6 +44,9 @@ class ToyDevice : public chainerx::Device {
     bool IsHostAccessible() const override { return true; }
     void CopyFromHost(void* dst, const void* src, int64_t nbytes) override {
         std::memcpy(dst, src, static_cast<size_t>(nbytes));
+        if (auto* capture = chainerx::internal::CurrentCapture()) {
+            capture->CopiedFromHost(*this, dst, src, nbytes);
+        }
     }
     void ReadToHost(void* dst, const void* src, int64_t nbytes) override {
         std::memcpy(dst, src, static_cast<size_t>(nbytes));

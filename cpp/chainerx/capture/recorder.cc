@@ -187,6 +187,7 @@ void Recorder::Record(KernelCall& call) {
     RecordedCall recorded{&call.device(), nullptr, {}, {}, Locate()};
     std::vector<Array> kept;
     const size_t n_before = recording_->memories.size();
+    bool reads_unwritten = false;
     call.ForEachArray([&](const OperandInfo& info, const Array& x) {
         recorded.arrays.push_back(Keep(info, x, kept));
     });
@@ -195,14 +196,20 @@ void Recorder::Record(KernelCall& call) {
         std::make_unique<KeptCall>(call.data(), [&](const Array&) { return kept[next++]; });
     for (const RecordedArray& x : recorded.arrays) {
         Memory& memory = recording_->memories[static_cast<size_t>(x.place.memory)];
-        if (x.role != OperandRole::kIn && memory.made.empty()) {
-            memory.made = StrCat(call.kernel().name, At(recorded.where));
-        }
-        if (x.role != OperandRole::kIn && static_cast<size_t>(x.place.memory) >= n_before) {
+        const bool is_written = x.role != OperandRole::kIn;
+        if (is_written && static_cast<size_t>(x.place.memory) >= n_before) {
             memory.begins_written = true;
+        }
+        if (!memory.made.empty()) continue;
+        if (is_written) {
+            memory.made = StrCat(call.kernel().name, At(recorded.where));
+        } else if (memory.kind == MemoryKind::kTemporary && x.body->shape.GetTotalSize() != 0) {
+            reads_unwritten = true;
         }
     }
     recording_->calls.push_back(std::move(recorded));
+    // A backend that did not tell of what the host wrote, or a program that reads any numbers.
+    if (reads_unwritten) Refuse("an array is read that nothing has written");
     const Unobserved by_kernels;
     call.Proceed();
 }

@@ -53,6 +53,16 @@ def test_values_that_the_host_reads(name):
     assert "can't repeat" in loose.info()[0].reason
 
 
+def test_memory_that_nothing_has_written():
+    step = chx.capture(lambda x: x + chx.empty(3))
+    call(step, 1)
+    with pytest.raises(chx.CaptureError, match='an array is read that nothing has written'):
+        call(step, 1)
+    step = chx.capture(lambda x: chx.concatenate([x, chx.empty(0)]))
+    call(step, 5)
+    assert step.info()[0].replays == 2
+
+
 def test_numbers_that_differ_are_named():
     rate = [0.1]
 

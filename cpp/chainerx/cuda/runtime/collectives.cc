@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/cuda/driver/libraries.h"
@@ -271,6 +272,7 @@ void BroadcastByCopies(const ArrayLists& lists, size_t root) {
 void CudaDevice::AllReduce(const ArrayLists& lists, Reduction reduction) {
     constexpr const char* kOp = "all_reduce";
     CheckLists(kOp, lists);
+    internal::CheckMayRead("all_reduce is called");
     for (const Array& x : lists[0]) CheckDtype(kOp, x.dtype(), reduction);
     if (lists.size() == 1) return;
     const Contiguous contiguous{lists};
@@ -302,6 +304,7 @@ void CudaDevice::AllReduce(const ArrayLists& lists, Reduction reduction) {
 
 void CudaDevice::Broadcast(const ArrayLists& lists, size_t root) {
     CheckLists("broadcast", lists);
+    internal::CheckMayRead("broadcast is called");
     if (root >= lists.size()) {
         throw IndexError{"broadcast: root is ", root, ", and there are ", lists.size(), " GPUs"};
     }

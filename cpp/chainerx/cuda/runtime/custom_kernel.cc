@@ -1,4 +1,5 @@
 // Kernels whose text the user wrote: see cuda/gpu.h.
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/cuda/runtime/cuda_device.h"
 #include "chainerx/cuda/runtime/launch.h"
 
@@ -18,6 +19,7 @@ void* CudaDevice::GetKernel(const std::string& name, const std::string& text,
 
 void CudaDevice::LaunchKernel(void* kernel, const KernelGrid& grid, const void* params,
                               size_t nbytes, const std::vector<const Array*>& arrays) {
+    internal::CheckMayRead("a kernel of the program is launched");
     Activate();
     CudaStream& stream = current_stream();
     for (const Array* x : arrays) RecordUse(*x, stream);

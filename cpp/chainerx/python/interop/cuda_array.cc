@@ -1,6 +1,7 @@
 // https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html, version 3.
 #include "chainerx/python/interop/cuda_array.h"
 
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/foreign.h"
 #include "chainerx/cuda/gpu.h"
@@ -125,6 +126,7 @@ PyObject* CudaArrayInterface(const Array& x) {
         PyErr_Format(PyExc_AttributeError, "%s: bfloat16 has no type string", kInterface);
         return nullptr;
     }
+    internal::CheckMayRead("the memory of an array is handed out");
     KeepForOthers(x, kLegacyStream);
     const Ref dtype = Check(FromDtype(x.dtype()));
     const Ref typestr = Check(PyObject_GetAttrString(dtype.get(), "str"));

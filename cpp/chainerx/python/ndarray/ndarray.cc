@@ -9,6 +9,7 @@
 #include "chainerx/autograd/backward.h"
 #include "chainerx/autograd/graph.h"
 #include "chainerx/autograd/record.h"
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/leak_tracker.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
 #include "chainerx/ops/index/indexing.h"
@@ -155,6 +156,7 @@ int SetFlat(PyObject* self, PyObject* value, void*) try {
 
 PyObject* Number(int64_t v) { return PyLong_FromLongLong(v); }
 PyObject* Address(const Array& x, const void* p) {
+    internal::CheckMayRead("the memory of an array is handed out");
     x.buffer()->MarkShared();
     return PyLong_FromVoidPtr(const_cast<void*>(p));
 }

@@ -21,7 +21,9 @@ class Variant(tp.NamedTuple):
         kernels (int): The number of kernel calls of a replay; 0 if there is no recording yet.
         nbytes (int): The memory that temporaries of a replay take.
         replays (int): How often it was replayed.
-        reason (str): Why it had to be recorded anew, or can't be replayed; empty if neither.
+        reason (str): Why it had to be recorded anew, or can't be replayed, or why its kernels are
+            launched one by one on a GPU; empty if nothing of that is so.
+        graph (bool): Whether a replay is one launch of a CUDA graph.
     """
 
     arguments: str
@@ -29,6 +31,7 @@ class Variant(tp.NamedTuple):
     nbytes: int
     replays: int
     reason: str
+    graph: bool
 
 
 class Capture(engine.CapturedFunction):

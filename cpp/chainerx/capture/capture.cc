@@ -263,6 +263,12 @@ class Capture::Impl {
             all.push_back({v->arguments, v->replay ? v->replay->call_count() : 0,
                            v->replay ? v->replay->nbytes() : 0, v->replays, v->reason,
                            v->is_refused});
+            const internal::GraphReplay* graph = v->replay ? v->replay->graph() : nullptr;
+            if (graph == nullptr) continue;
+            all.back().graph = graph->is_used();
+            if (!graph->reason().empty()) {
+                all.back().reason = StrCat("launched one by one: ", graph->reason());
+            }
         }
         const std::lock_guard lock{g_shown_mutex};
         shown_.swap(all);

@@ -38,8 +38,11 @@ struct CaptureVariant {
     int64_t calls;          // kernels; 0 if it is not recorded
     int64_t nbytes;         // memory for temporaries
     int64_t replays;
-    std::string reason;  // why it was recorded anew last, or can't be; "" if it was not
-    bool is_refused;     // it runs as it is for ever
+    // Why it was recorded anew last, or can't be, or why its calls are launched one by one where
+    // one launch could do; "" if nothing of that is so.
+    std::string reason;
+    bool is_refused;    // it runs as it is for ever
+    bool graph{false};  // whether a replay is one launch of a device
 };
 
 class CX_API Capture {

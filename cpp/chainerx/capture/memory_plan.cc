@@ -4,15 +4,9 @@
 #include <numeric>
 
 namespace chainerx::internal {
-namespace {
 
-constexpr int64_t kAlign = 64;
-
-int64_t RoundUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
-
-}  // namespace
-
-int64_t PlanMemory(std::vector<PlannedBlock>& blocks) {
+int64_t PlanMemory(std::vector<PlannedBlock>& blocks, int64_t align) {
+    const auto round_up = [=](int64_t n) { return (n + align - 1) & -align; };
     std::vector<size_t> order(blocks.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::ranges::stable_sort(order, std::ranges::greater{},
@@ -21,13 +15,13 @@ int64_t PlanMemory(std::vector<PlannedBlock>& blocks) {
     int64_t total = 0;
     for (const size_t i : order) {
         PlannedBlock& block = blocks[i];
-        const int64_t nbytes = RoundUp(block.nbytes);
+        const int64_t nbytes = round_up(block.nbytes);
         int64_t offset = 0;
         for (const size_t j : placed) {
             const PlannedBlock& other = blocks[j];
             if (other.last < block.first || block.last < other.first) continue;
             if (offset + nbytes <= other.offset) break;
-            offset = std::max(offset, other.offset + RoundUp(other.nbytes));
+            offset = std::max(offset, other.offset + round_up(other.nbytes));
         }
         block.offset = offset;
         total = std::max(total, offset + nbytes);

@@ -71,6 +71,16 @@ Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first, boo
     keys_.resize(recording_->keys.size());
     FindOwnGrads();
     PlanMemory();
+    std::vector<int> results;
+    std::vector<int> grads;
+    for (const Fresh& f : fresh_) (f.grad >= 0 ? grads : results).push_back(f.memory);
+    graph_ = std::make_unique<GraphReplay>(*recording_, is_fixed_, results, grads);
+    if (!graph_->is_possible()) graph_ = nullptr;
+    for (const Entry& entry : entries_) order_.Add(*entry.device);
+    for (const Array& arena : arenas_) order_.Add(*arena.buffer());
+    for (const Memory& memory : recording_->memories) {
+        if (memory.held != nullptr) order_.Add(*memory.held);
+    }
 }
 
 void Replay::FindOwnGrads() {
@@ -115,7 +125,9 @@ void Replay::PlanMemory() {
             planned.push_back(blocks[i]);
             indices.push_back(i);
         }
-        const int64_t nbytes = internal::PlanMemory(planned);
+        // As aligned as arrays of their own: libraries choose by that.
+        const int64_t align = device->default_stream() != nullptr ? 256 : 64;
+        const int64_t nbytes = internal::PlanMemory(planned, align);
         if (planned.empty()) continue;
         const Array arena = EmptyUnchecked({nbytes}, Dtype::kUInt8, *device);
         for (size_t k = 0; k < planned.size(); ++k) {
@@ -207,6 +219,7 @@ void Replay::RunCalls() {
             continue;
         }
         const HostBytes& host = *entry.bytes;
+        if (graph_ != nullptr && graph_->IsWritten(host)) continue;
         const Memory& memory = recording_->memories[static_cast<size_t>(host.to.memory)];
         char* const to = static_cast<char*>(memory.stand_in->data()) + host.to.offset;
         entry.device->CopyFromHost(to, host.bytes.data(), static_cast<int64_t>(host.bytes.size()));
@@ -228,6 +241,7 @@ void Replay::TakeFresh(std::span<const Array> arguments) {
                 x.shape() == output.shape && x.strides() == output.strides &&
                 x.body()->read_only == output.read_only) {
                 f.buffer = x.buffer();
+                order_.Use(*f.buffer);
             }
         }
         if (f.buffer == nullptr) {
@@ -284,6 +298,7 @@ bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
     }
     reason = FindOtherUse(arguments);
     if (reason != nullptr) return false;
+    order_.Begin(arguments);
     for (const auto& part : recording.parts) {
         if (!part->Prepare()) {
             reason = "an optimizer, a variable or a setting that it uses has changed";
@@ -297,6 +312,7 @@ bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
     }
     for (size_t i = 0; i < present_.size(); ++i) {
         if (present_[i].is_null()) continue;
+        order_.Use(*present_[i].buffer());
         const int memory = recording.grads[i].memory;
         recording.memories[static_cast<size_t>(memory)].MoveTo(BaseOf(present_[i]));
     }
@@ -307,7 +323,11 @@ bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
     } guard{*this, arguments};
     TakeFresh(arguments);
     MarkWritten(arguments);
-    RunCalls();
+    if (graph_ != nullptr) {
+        graph_->Run(keys_, [this] { RunCalls(); });
+    } else {
+        RunCalls();
+    }
     size_t next = recording.n_results;
     for (const size_t n : recording.part_outputs) next += n;
     outputs.reserve(next);

@@ -6,7 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "chainerx/capture/graph_replay.h"
 #include "chainerx/capture/recording.h"
+#include "chainerx/capture/stream_order.h"
 #include "chainerx/core/array.h"
 
 namespace chainerx::internal {
@@ -24,7 +26,9 @@ class CX_API Replay {
     bool Run(std::span<const Array> arguments, std::vector<Array>& outputs, const char*& reason);
 
     int64_t call_count() const { return static_cast<int64_t>(entries_.size()); }
-    int64_t nbytes() const { return nbytes_; }
+    int64_t nbytes() const { return nbytes_ + (graph_ != nullptr ? graph_->nbytes() : 0); }
+    // Null if the calls are not all on a device that could repeat them by one launch.
+    const GraphReplay* graph() const { return graph_.get(); }
     const Recording& recording() const { return *recording_; }
 
  private:
@@ -78,6 +82,8 @@ class CX_API Replay {
     std::vector<uint64_t> keys_;
     std::vector<bool> is_fixed_;  // by argument
     std::vector<Array> arenas_;   // one per device
+    StreamOrder order_;
+    std::unique_ptr<GraphReplay> graph_;
     std::vector<Memory*> held_;
     std::vector<Extent> held_extents_;
     std::vector<Memory*> written_;  // some of these

@@ -148,6 +148,12 @@ void StreamPool::RecordUse(Buffer& buffer, Stream& stream) {
     block->uses.push_back({&stream, 0});
 }
 
+void StreamPool::KeepFor(Buffer& buffer, Stream& stream) {
+    if (buffer.deleter() == &Delete) {
+        static_cast<PooledBuffer&>(buffer).pool->RecordUse(buffer, stream);
+    }
+}
+
 void StreamPool::Delete(Buffer* buffer) {
     auto* pooled = static_cast<PooledBuffer*>(buffer);
     StreamPool* pool = pooled->pool;

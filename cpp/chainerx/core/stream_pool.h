@@ -29,6 +29,8 @@ class CX_API StreamPool {
     // For every operand of a kernel, before it is queued to `stream`. Ignores buffers of other
     // pools.
     void RecordUse(Buffer& buffer, Stream& stream);
+    // The same for a buffer of whichever pool, or of none.
+    static void KeepFor(Buffer& buffer, Stream& stream);
 
     // Releases unused blocks; waits for those that the streams still need.
     void Release();

@@ -29,6 +29,7 @@ Handle MakeHandle(CUstream stream) {
 }
 
 const Handle& FindHandle(CudaDevice& device) {
+    device.current_stream().CheckMayUse("cuSOLVER");
     Handles& handles = g_handles.Get();
     const CUstream stream = device.current_stream().handle();
     const std::pair key{device.index(), stream};

@@ -7,7 +7,9 @@
 
 #include "chainerx/core/backend.h"
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/kernel_error.h"
+#include "chainerx/cuda/runtime/graph_memory.h"
 #include "chainerx/cuda/runtime/pinned_pool.h"
 
 namespace chainerx::cuda {
@@ -83,7 +85,13 @@ CudaDevice::~CudaDevice() = default;
 
 void CudaDevice::Stop() noexcept {
     const ContextScope scope{*this};
-    driver_.CtxSynchronize();
+    WaitForContext();
+}
+
+// The driver refuses that while a stream records, and gives up the recording.
+CUresult CudaDevice::WaitForContext() noexcept {
+    const std::lock_guard lock{recording_};
+    return driver_.CtxSynchronize();
 }
 
 void CudaDevice::RecordUse(const Array& x, CudaStream& stream) {
@@ -98,6 +106,7 @@ Stream& CudaDevice::NewStream() {
 }
 
 Buffer* CudaDevice::Allocate(int64_t nbytes) {
+    if (GraphMemory* graph = current_stream().graph_memory()) return graph->Allocate(nbytes);
     try {
         return StreamPool::Allocate(nbytes);
     } catch (const OutOfMemoryError& e) {
@@ -138,15 +147,20 @@ void CudaDevice::FreeBlock(void* data, int64_t nbytes) noexcept {
 // could write it then, so the host waits.
 void CudaDevice::CopyFromHost(void* dst, const void* src, int64_t nbytes) {
     if (nbytes == 0) return;
+    CudaStream& stream = current_stream();
+    if (GraphMemory* graph = stream.graph_memory()) {
+        return graph->CopyFromHost(dst, src, nbytes, stream);
+    }
     internal::TellHostAccess(*this, HostAccess::kWrite, nbytes);
     Activate();
-    CudaStream& stream = current_stream();
     CX_CU(MemcpyHtoDAsync, ToDriver(dst), src, static_cast<size_t>(nbytes), stream.handle());
     CUmemorytype type{};
     const bool is_pinned = driver_.PointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                                        ToDriver(src)) == CUDA_SUCCESS &&
                            type == CU_MEMORYTYPE_HOST;
     if (is_pinned) stream.WaitForAll();
+    if (auto* capture = internal::CurrentCapture()) [[unlikely]]
+        capture->CopiedFromHost(*this, dst, src, nbytes);
 }
 
 void CudaDevice::ReadToHost(void* dst, const void* src, int64_t nbytes) {
@@ -210,7 +224,7 @@ void CudaDevice::Wait(Stream* stream) {
         waited.WaitForAll();
     } else {
         for (const CUstream handle : OwnStreams()) WaitWhileBusy(handle);
-        CX_CU(CtxSynchronize);
+        Check(WaitForContext(), "cuCtxSynchronize");
     }
     ReportErrors();
 }

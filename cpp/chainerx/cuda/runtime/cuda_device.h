@@ -23,12 +23,17 @@
 #include "chainerx/cuda/runtime/block_source.h"
 #include "chainerx/cuda/runtime/cuda_stream.h"
 #include "chainerx/cuda/runtime/module_cache.h"
+#include "chainerx/kernels/device_graph.h"
 
 namespace chainerx::cuda {
 
 class PinnedPool;
 
-class CudaDevice : public Device, public Gpu, public DeviceTimer, private StreamPool {
+class CudaDevice : public Device,
+                   public Gpu,
+                   public DeviceTimer,
+                   public GraphDevice,
+                   private StreamPool {
  public:
     CudaDevice(Backend* backend, int index);
     ~CudaDevice() override;
@@ -136,6 +141,10 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
     void AllReduce(const ArrayLists& lists, Reduction reduction) override;
     void Broadcast(const ArrayLists& lists, size_t root) override;
 
+    // cuda_graph.cc and blocks.cc have these.
+    std::unique_ptr<DeviceGraph> RecordGraph(const std::function<void()>& calls) override;
+    void WriteBlocks(std::span<const Copy> copies, std::span<const Word> words) override;
+
     Mark PutMark() override;
     void TakeMarks(std::span<const Mark> marks, int64_t* times) override;
 
@@ -168,6 +177,8 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
     void WaitWhileBusy(CUstream stream) {
         WaitWhileNotReady([&] { return driver_.StreamQuery(stream); });
     }
+    // Waits for the context.
+    CUresult WaitForContext() noexcept;
     PinnedPool& pinned() const;
     void ReportErrors();
     void ReportErrorsTo(CudaDevice& synchronized);
@@ -186,6 +197,7 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
     std::atomic<uint64_t> senders_{0};       // a bit for each
     std::atomic<int64_t> limit_{INT64_MAX};  // of held_
     std::atomic<int64_t> held_{0};           // bytes of blocks
+    internal::ForkMutex recording_;          // held while a stream records
     internal::ForkMutex mutex_;              // of the lists
     std::vector<std::unique_ptr<CudaStream>> streams_;
     std::vector<CudaStream*> unused_streams_;

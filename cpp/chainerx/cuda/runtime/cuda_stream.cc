@@ -5,6 +5,7 @@
 
 #include "chainerx/cuda/driver/driver.h"
 #include "chainerx/cuda/runtime/cuda_device.h"
+#include "chainerx/cuda/runtime/graph_memory.h"
 
 namespace chainerx::cuda {
 
@@ -27,6 +28,7 @@ CudaStream::~CudaStream() {
 CudaDevice& CudaStream::device() { return static_cast<CudaDevice&>(Stream::device()); }
 
 void* CudaStream::counters() {
+    if (graph_memory_ != nullptr) return graph_memory_->counters();
     void* known = counters_.load(std::memory_order_acquire);
     if (known != nullptr) [[likely]]
         return known;

@@ -12,6 +12,7 @@
 namespace chainerx::cuda {
 
 class CudaDevice;
+class GraphMemory;
 
 // Tickets are events, kept until they have happened.
 class CudaStream : public Stream {
@@ -25,9 +26,20 @@ class CudaStream : public Stream {
     bool is_foreign() const { return is_foreign_; }
     // kCounters 32-bit zeros, from a first call on, for cuda/device/last_block.h: kernels of a
     // stream run one after another, and leave zeros. A graph of kernels that is replayed on any
-    // stream needs its own.
+    // stream has its own.
     static constexpr int64_t kCounters = 4096;
     void* counters();
+
+    // While it records a graph, which keeps what its kernels use; null if it does not.
+    void UseMemoryOf(GraphMemory* graph) { graph_memory_ = graph; }
+    GraphMemory* graph_memory() const { return graph_memory_; }
+    // Throws while it does: for libraries that keep memory of the device, or of the host, which
+    // their kernels use, and that may free it before the graph.
+    void CheckMayUse(const char* library) const {
+        if (graph_memory_ != nullptr) {
+            throw ChainerxError{"a call of ", library, " can't be part of a graph"};
+        }
+    }
 
     int holders{0};  // who took or wrapped it; with the lock of the device
 
@@ -63,6 +75,7 @@ class CudaStream : public Stream {
     std::deque<Event> events_;  // of tickets in (done_, marked_]
     std::deque<CUevent> unused_;
     std::atomic<void*> counters_{nullptr};
+    GraphMemory* graph_memory_{nullptr};  // used by the thread that records
 };
 
 }  // namespace chainerx::cuda

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/cuda/runtime/cuda_backend.h"
 #include "chainerx/cuda/runtime/cuda_device.h"
 #include "chainerx/cuda/runtime/pinned_pool.h"
@@ -212,6 +213,7 @@ void CudaDevice::CopyAsync(const Array& src, const Array& dst) {
                           name(),
                           " and the host or another GPU"};
     }
+    internal::CheckMayRead("memory is copied");
     const int64_t nbytes = src.GetNBytes();
     dst.buffer()->MarkWritten();
     if (nbytes == 0) return;
@@ -247,7 +249,7 @@ void CudaDevice::Order(void* earlier, void* later) {
 
 void CudaDevice::WaitForAll() noexcept {
     const ContextScope scope{*this};
-    driver_.CtxSynchronize();
+    WaitForContext();
 }
 
 void CudaDevice::CallLater(void (*f)(void* data), void* data) noexcept {
@@ -265,7 +267,7 @@ void CudaDevice::CallLater(void (*f)(void* data), void* data) noexcept {
         if (!is_idle && driver_.LaunchHostFunc(joined.handle(), f, data) == CUDA_SUCCESS) return;
     } catch (const ChainerxError&) {  // of a broken context
     }
-    if (!is_idle) driver_.CtxSynchronize();
+    if (!is_idle) WaitForContext();
     f(data);
 }
 

@@ -107,6 +107,7 @@ class Plans {
  public:
     void Run(CudaDevice& device, const TransformKey& key, const Array& in, const Array& out,
              bool inverse) {
+        device.current_stream().CheckMayUse("cuFFT");
         const std::lock_guard lock{mutex_};
         const Plan& plan = Find(device, key);
         Array work;

@@ -267,15 +267,16 @@ PyObject* CallSlot(PyObject* self, PyObject* args, PyObject* keywords) {
     return Call(self, all.data(), static_cast<size_t>(n), names.get());
 }
 
-// _variants() -> a list of (arguments, calls, bytes, replays, reason)
+// _variants() -> a list of (arguments, calls, bytes, replays, reason, graph)
 PyObject* Variants(PyObject* self, PyObject*) try {
     CaptureObject* c = AsCapture(self);
     Ref list = Check(PyList_New(0));
     if (c->capture == nullptr) return list.Release();
     for (const CaptureVariant& v : c->capture->variants()) {
-        const Ref row = Check(Py_BuildValue(
-            "(sLLLs)", v.arguments.c_str(), static_cast<long long>(v.calls),
-            static_cast<long long>(v.nbytes), static_cast<long long>(v.replays), v.reason.c_str()));
+        const Ref row =
+            Check(Py_BuildValue("(sLLLsO)", v.arguments.c_str(), static_cast<long long>(v.calls),
+                                static_cast<long long>(v.nbytes), static_cast<long long>(v.replays),
+                                v.reason.c_str(), v.graph ? Py_True : Py_False));
         if (PyList_Append(list.get(), row.get()) < 0) throw PythonError{};
     }
     return list.Release();

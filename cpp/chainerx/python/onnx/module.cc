@@ -261,10 +261,10 @@ PyObject* CapturesOf(PyObject* self, PyObject*) {
     return Guarded("onnx", [&] {
         Ref list = Check(PyList_New(0));
         for (const CaptureVariant& v : ModelOf(self).captures()) {
-            const Ref row = Check(
-                Py_BuildValue("(NLLLN)", ToStr(v.arguments).Release(),
-                              static_cast<long long>(v.calls), static_cast<long long>(v.nbytes),
-                              static_cast<long long>(v.replays), ToStr(v.reason).Release()));
+            const Ref row = Check(Py_BuildValue(
+                "(NLLLNO)", ToStr(v.arguments).Release(), static_cast<long long>(v.calls),
+                static_cast<long long>(v.nbytes), static_cast<long long>(v.replays),
+                ToStr(v.reason).Release(), v.graph ? Py_True : Py_False));
             if (PyList_Append(list.get(), row.get()) < 0) throw PythonError{};
         }
         return list;

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "chainerx/cuda/device/lists.h"
 #include "chainerx/cuda/device/numbers.h"
-#include "chainerx/cuda/optim/device/lists.h"
 
 namespace chainerx::cuda {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "chainerx/cuda/device/block.h"
-#include "chainerx/cuda/optim/device/lists.h"
+#include "chainerx/cuda/device/lists.h"
 #include "chainerx/cuda/optim/params.h"
 #include "chainerx/native/math/simd/math_basic.h"
 #include "chainerx/native/strided/simd/batch.h"

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 
-#include "chainerx/cuda/optim/params.h"
-
 namespace chainerx::cuda {
 
 // The array of this block of threads, by bisection.

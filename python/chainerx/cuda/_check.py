@@ -15,6 +15,7 @@ import chainerx
 from chainerx import cuda
 from chainerx._core import kernels
 from chainerx.cuda import _figures
+from chainerx.cuda._check_capture import check_capture
 from chainerx.cuda._check_gradients import check_gradients
 from chainerx.cuda._check_layers import check_layers
 from chainerx.cuda._check_libraries import check_fourier, check_linalg
@@ -60,6 +61,7 @@ SECTIONS: tp.Final[dict[str, tp.Callable[[Checks], None]]] = {
     'linalg': check_linalg,
     'streams': check_streams,
     'layers': check_layers,
+    'captured steps': check_capture,
     'memory, errors, profiler': check_runtime,
     'training': check_training,
 }

@@ -66,7 +66,7 @@ def _mlp(s: Setting, units: Shape, batch: int, rule: str) -> Work:
     return _step(s, model, optimizer, lambda: F.softmax_cross_entropy(model(x), t))
 
 
-def _torch_mlp(s: Setting, units: Shape, batch: int, rule: str) -> Work:
+def _torch_mlp(s: Setting, units: Shape, batch: int, rule: str, **options: object) -> Work:
     nn = s.torch.nn
     units = tuple(map(s.size, units))
     layers: list[tp.Any] = []
@@ -74,7 +74,7 @@ def _torch_mlp(s: Setting, units: Shape, batch: int, rule: str) -> Work:
         layers += [nn.Linear(n_in, n_out), nn.ReLU()]
     model = nn.Sequential(*layers[:-1]).to(s.device)
     x, t = s.torch_draw(batch, units[0]), _torch_labels(s, batch, units[-1])
-    optimizer = getattr(s.torch.optim, rule)(model.parameters(), 0.001)
+    optimizer = getattr(s.torch.optim, rule)(model.parameters(), 0.001, **options)
     return _torch_step(optimizer, lambda: nn.functional.cross_entropy(model(x), t))
 
 
@@ -263,7 +263,9 @@ def _transformer(s: Setting, layers: int, shape: Shape, heads: int, half: bool) 
     return _step(s, model, chainer.optimizers.Adam(1e-4), loss_of, dtype)
 
 
-def _torch_transformer(s: Setting, layers: int, shape: Shape, heads: int, half: bool) -> Work:
+def _torch_transformer(
+    s: Setting, layers: int, shape: Shape, heads: int, half: bool, **options: tp.Any
+) -> Work:
     torch, nn = s.torch, s.torch.nn
     rows, steps, size = (s.size(n, 2 * heads) for n in shape)
     layer = nn.TransformerEncoderLayer(size, heads, 4 * size, dropout=0.0, batch_first=True)
@@ -274,7 +276,7 @@ def _torch_transformer(s: Setting, layers: int, shape: Shape, heads: int, half: 
         with torch.autocast('cuda', dtype=torch.bfloat16, enabled=half):
             return model(x).float().square().mean()
 
-    return _torch_step(torch.optim.Adam(model.parameters(), 1e-4), loss_of)
+    return _torch_step(torch.optim.Adam(model.parameters(), 1e-4, **options), loss_of)
 
 
 # ---- updates ----
@@ -308,6 +310,37 @@ def _steps(
     return Figure(name, h100, bar, *pair(*works, *args, **options))
 
 
+# ---- captured steps ----
+
+
+def _replay(s: Setting, make: tp.Callable[..., Work], *args: object) -> Work:
+    """The replay of a captured step."""
+    step = chainerx.capture(make(s, *args))
+    for _ in range(4):
+        step()
+    return step
+
+
+def _torch_replay(
+    s: Setting, make: tp.Callable[..., Work], *args: object, **options: object
+) -> Work:
+    return _captured(s, make(s, *args, **options))
+
+
+def _replays(
+    name: str, h100: float, most: float, works: tp.Any, *args: object, **options: object
+) -> Figure:
+    """A step that may take `most` seconds where the graph of PyTorch takes `h100`."""
+    ours, theirs = works
+    return Figure(
+        f'captured step {name} (PyTorch: a CUDA graph)',
+        h100,
+        round(most / h100, 2),
+        bind(_replay, ours, *args),
+        bind(_torch_replay, theirs, *args, **options),
+    )
+
+
 _MLP: tp.Final = _mlp, _torch_mlp
 _LSTM: tp.Final = _lstm, _torch_lstm
 _RESNET: tp.Final = _resnet, _torch_resnet
@@ -315,6 +348,7 @@ _TRANSFORMER: tp.Final = _transformer, _torch_transformer
 _ADAM: tp.Final = _adam, _torch_adam
 _SMALL: tp.Final = 16, 16, 16, 10
 _LARGE: tp.Final = 784, 1000, 1000, 10
+_SMALL_ENCODER: tp.Final = 2, (1, 16, 32), 4, False
 
 STEPS: tp.Final = [
     _steps('step 16-16-16-10, SGD', 736 * US, 0.12, _MLP, _SMALL, 1, 'SGD'),
@@ -339,9 +373,7 @@ STEPS: tp.Final = [
     ),
     _steps('step ResNet-18, batch 64, 16 bits', 10.1 * MS, 0.7, _RESNET, 18, 64, True),
     _steps('step ResNet-50, batch 1', 18.8 * MS, 0.3, _RESNET, 50, 1, False),
-    _steps(
-        'step transformer 2 x 32, 16 tokens', 5.5 * MS, 0.15, _TRANSFORMER, 2, (1, 16, 32), 4, False
-    ),
+    _steps('step transformer 2 x 32, 16 tokens', 5.5 * MS, 0.15, _TRANSFORMER, *_SMALL_ENCODER),
     _steps(
         'step transformer 6 x 512, float32',
         18.0 * MS,
@@ -361,6 +393,15 @@ STEPS: tp.Final = [
         (16, 512, 768),
         12,
         True,
+    ),
+    _replays('16-16-16-10, SGD', 43 * US, 30 * US, _MLP, _SMALL, 1, 'SGD'),
+    _replays('16-16-16-10, Adam', 83 * US, 35 * US, _MLP, _SMALL, 1, 'Adam', capturable=True),
+    _replays('784-1000-1000-10, SGD', 152 * US, 100 * US, _MLP, _LARGE, 100, 'SGD'),
+    _replays(
+        '784-1000-1000-10, Adam', 298 * US, 120 * US, _MLP, _LARGE, 100, 'Adam', capturable=True
+    ),
+    _replays(
+        'transformer 2 x 32', 317 * US, 200 * US, _TRANSFORMER, *_SMALL_ENCODER, capturable=True
     ),
     _steps('Adam of 200 parameters, 4 x 10^7 numbers', 0.662 * MS, 0.7, _ADAM, (1000, 100)),
     _steps('Adam of 200 parameters of 100', 0.557 * MS, 0.05, _ADAM, (100,)),

@@ -207,8 +207,10 @@ class Comparison {
 
 }  // namespace
 
-Memory::Memory(MemoryKind kind, Device& device, char* data)
-    : kind{kind}, stand_in{new Buffer{&device, data, 0, &DeleteStandIn, Buffer::Untracked{}}} {}
+Memory::Memory(MemoryKind kind, Device& device, char* data) : kind{kind}, stand_in{nullptr} {
+    const Unobserved by_ourselves;  // but counted, as its end is
+    stand_in = new Buffer{&device, data, 0, &DeleteStandIn};
+}
 
 Memory::Memory(Memory&& o) noexcept
     : kind{o.kind},

@@ -113,6 +113,8 @@ Values CapturedRuns::Run(const Values& inputs, bool trains, size_t max_kinds,
 // A replay would leave out what others watch, and what happens to graphs; and it must know which
 // memory is the input's.
 bool CapturedRuns::MayCapture(const Values& inputs) const {
+    // Other backends do not tell a recording what the host copies to them.
+    if (device_.backend()->name() != "native") return false;
     if (internal::t_state.record_observer != nullptr || random::DrawScope::IsOpen()) return false;
     return std::ranges::all_of(inputs, [this](const Value& v) {
         if (v.array.is_null()) return v.is_none();

@@ -199,9 +199,10 @@ def load(
         outputs (sequence of str): Names of values of the graph to return in place of its outputs.
             What they do not depend on is left out: nodes, parameters and inputs.
         captures (int): How many kinds of inputs are remembered, by shapes and dtypes. On the CPU,
-            from the third run on that has inputs of one kind and differentiates nothing, kernels are
-            recorded, and soon called without the operators; results are the same, and temporaries
-            stay allocated. 0 turns it off. Models whose operators look at values run as they are.
+            from the third run on that has inputs of one kind and differentiates nothing, kernels
+            are recorded, and soon called without the operators; results are the same, and
+            temporaries stay allocated. 0 turns it off. Models whose operators look at values run
+            as they are.
     Returns:
         Model: Ready to be called.
     Raises:

@@ -103,9 +103,9 @@ Array Slot::TakeOwnGrad(uint64_t id) {
     const std::lock_guard guard{lock};
     if (grad.grad.is_null() || grad.id != id) return Array{};
     const ArrayBody& g = *grad.grad.body();
-    const bool is_alone = g.counts.load(std::memory_order_acquire) ==
-                              ArrayBody::kStrong + ArrayBody::kMemory &&
-                          g.slot == nullptr && g.buffer->IsExclusive();
+    const bool is_alone =
+        g.counts.load(std::memory_order_acquire) == ArrayBody::kStrong + ArrayBody::kMemory &&
+        g.slot == nullptr && g.buffer->IsExclusive();
     return is_alone ? std::exchange(grad.grad, Array{}) : Array{};
 }
 

@@ -124,8 +124,7 @@ class Model:
         Returns:
             list of Variant: One for each kind of inputs that came three times; see `capture`.
         """
-        # Graphs are of GPUs.
-        return [Variant(*row, graph=False) for row in self._model.captures()]
+        return [Variant(*row) for row in self._model.captures()]
 
     def to_device(self, device: DeviceLike) -> Model:
         """Moves the parameters to a device.

@@ -385,7 +385,9 @@ check(b'cuStreamEndCapture:1', 'cuStreamEndCapture')
 check(b'cuGraphInstantiateWithFlags:1', 'cuGraphInstantiate')
 check(b'cuGraphInstantiateWithFlags:1:2', '', True)  # there is memory after what is cached
 check(b'cuGraphInstantiateWithFlags:1+:2', 'MEMORY')
-check(b'cuStreamCreateWithPriority:1+', '', True)  # streams are used again
+check(b'cuStreamCreateWithPriority:1+', 'cuStreamCreate')
+check(b'', '', True)
+check(b'cuStreamCreateWithPriority:1+', '', True)  # the stream that records is used again
 
 step = chx.capture(lambda x: chx.tanh(x) * 2)
 for i in range(8):

@@ -40,6 +40,7 @@ def test_results_are_those_of_the_function():
     assert row.kernels > 3
     assert row.nbytes > 0
     assert row.reason == ''
+    assert row.graph is False
 
 
 def test_results_are_new_arrays():

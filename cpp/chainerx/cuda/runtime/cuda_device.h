@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -197,8 +198,10 @@ class CudaDevice : public Device,
     std::atomic<uint64_t> senders_{0};       // a bit for each
     std::atomic<int64_t> limit_{INT64_MAX};  // of held_
     std::atomic<int64_t> held_{0};           // bytes of blocks
-    internal::ForkMutex recording_;          // held while a stream records
-    internal::ForkMutex mutex_;              // of the lists
+    internal::ForkMutex recording_;          // held while a stream records, and of recorders_
+    // By priority. Nobody asks whether these are idle, which the driver forbids in a recording.
+    std::map<int, std::unique_ptr<CudaStream>> recorders_;
+    internal::ForkMutex mutex_;  // of the lists
     std::vector<std::unique_ptr<CudaStream>> streams_;
     std::vector<CudaStream*> unused_streams_;
     std::vector<CUevent> unused_marks_;

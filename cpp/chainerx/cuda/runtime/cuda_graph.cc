@@ -78,31 +78,23 @@ class CudaGraph : public DeviceGraph {
     CudaStream* last_{nullptr};
 };
 
-// A stream that records, and that nobody else uses: what other threads queue meanwhile to the
-// current one is not recorded. Calls are restricted as little as possible, since the pool asks for
-// events and for memory in between, which have nothing to do with the stream.
-class RecordingStream {
+// Records what is queued to a stream that nobody else uses: what other threads queue meanwhile to
+// the current one is not recorded. Calls are restricted as little as possible, since the pool asks
+// for events and for memory in between, which have nothing to do with the stream.
+class StreamRecording {
  public:
-    RecordingStream(CudaDevice& device, GraphMemory& memory)
-        : device_{device},
-          stream_{static_cast<CudaStream&>(
-              device.TakeStream(device.GetPriority(device.current_stream())))} {
-        const CUresult result =
-            GetDriver().StreamBeginCapture(stream_.handle(), CU_STREAM_CAPTURE_MODE_RELAXED);
-        if (result != CUDA_SUCCESS) device_.GiveStreamBack(stream_);
-        Check(result, "cuStreamBeginCapture");
-        stream_.UseMemoryOf(&memory);
+    StreamRecording(CudaStream& stream, GraphMemory& memory) : stream_{stream} {
+        CX_CU(StreamBeginCapture, stream.handle(), CU_STREAM_CAPTURE_MODE_RELAXED);
+        stream.UseMemoryOf(&memory);
     }
-    ~RecordingStream() {
+    ~StreamRecording() {
         if (is_recording_) GetDriver().StreamEndCapture(stream_.handle(), &graph_);
         if (graph_ != nullptr) GetDriver().GraphDestroy(graph_);
         stream_.UseMemoryOf(nullptr);
-        device_.GiveStreamBack(stream_);
     }
-    RecordingStream(const RecordingStream&) = delete;
-    RecordingStream& operator=(const RecordingStream&) = delete;
+    StreamRecording(const StreamRecording&) = delete;
+    StreamRecording& operator=(const StreamRecording&) = delete;
 
-    CudaStream& stream() { return stream_; }
     CUgraph End() {
         CX_CU(StreamEndCapture, stream_.handle(), &graph_);
         is_recording_ = false;
@@ -110,7 +102,6 @@ class RecordingStream {
     }
 
  private:
-    CudaDevice& device_;
     CudaStream& stream_;
     CUgraph graph_{nullptr};
     bool is_recording_{true};
@@ -121,14 +112,22 @@ class RecordingStream {
 std::unique_ptr<DeviceGraph> CudaDevice::RecordGraph(const std::function<void()>& calls) {
     Activate();
     auto graph = std::make_unique<CudaGraph>(*this);
+    const int priority = GetPriority(current_stream());
     // Nobody may wait for the whole context while a stream of it records.
     const std::lock_guard lock{recording_};
-    RecordingStream recording{*this, graph->memory()};
-    {
-        const StreamScope scope{recording.stream()};
-        calls();
+    std::unique_ptr<CudaStream>& stream = recorders_[priority];
+    if (stream == nullptr) stream = std::make_unique<CudaStream>(*this, priority);
+    try {
+        StreamRecording recording{*stream, graph->memory()};
+        {
+            const StreamScope scope{*stream};
+            calls();
+        }
+        graph->Instantiate(recording.End());
+    } catch (...) {
+        stream = nullptr;  // whatever state it is in
+        throw;
     }
-    graph->Instantiate(recording.End());
     return graph;
 }
 

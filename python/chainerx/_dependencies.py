@@ -113,7 +113,11 @@ class _Search:
         while codes:
             code = codes.pop()
             names.update(code.co_names)
-            codes.extend(c for c in code.co_consts if type(c) is types.CodeType)
+            for constant in code.co_consts:
+                if type(constant) is types.CodeType:
+                    codes.append(constant)
+                elif type(constant) is str and constant.isidentifier():  # of getattr
+                    names.add(constant)
         self.names |= names
         space = function.__globals__
         for name in sorted(names & space.keys()):

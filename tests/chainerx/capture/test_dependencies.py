@@ -4,6 +4,7 @@ import argparse
 import collections
 import functools
 import gc
+import operator
 import types
 import weakref
 
@@ -123,6 +124,7 @@ def test_attributes(monkeypatch):
 def test_attributes_of_arguments_and_namespaces():
     args = argparse.Namespace(rate=1.0)
     check(lambda x: x * args.rate, lambda: setattr(args, 'rate', 2.0))
+    check(lambda x: x * operator.attrgetter('rate')(args), lambda: setattr(args, 'rate', 3.0))
     s = Settings()
     check(functools.partial(lambda s, x: s.scale(x), s), lambda: setattr(s, 'rate', 2.0))
     step = chx.capture(lambda x, s: s.scale(x))

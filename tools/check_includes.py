@@ -41,6 +41,7 @@ MODULES: dict[tuple[str, ...], str] = {('python', 'onnx'): 'onnx'}
 #: files in the folder of the backend itself.
 NATIVE_FLOORS: dict[str, set[str]] = {
     'strided': set(),
+    'fuse': set(),
     'shape': {'strided'},
     'pool': {'strided'},
     'signal': {'strided'},

@@ -18,7 +18,9 @@ class Variant(tp.NamedTuple):
 
     Attributes:
         arguments (str): The dtypes and shapes of the arrays among the arguments.
-        kernels (int): The number of kernel calls of a replay; 0 if there is no recording yet.
+        kernels (int): The number of kernel calls of a replay, in which a chain of fused kernels is
+            one; 0 if there is no recording yet.
+        fused (int): The number of kernels in such chains.
         nbytes (int): The memory that temporaries of a replay take.
         replays (int): How often it was replayed.
         reason (str): Why it had to be recorded anew, or can't be replayed, or why its kernels are
@@ -28,6 +30,7 @@ class Variant(tp.NamedTuple):
 
     arguments: str
     kernels: int
+    fused: int
     nbytes: int
     replays: int
     reason: str
@@ -43,8 +46,10 @@ class Capture(engine.CapturedFunction):
 
     __wrapped__: tp.Any
 
-    def __init__(self, step: tp.Any, variants: int, strict: bool, keeps: bool = False) -> None:
-        self._options = variants, strict, keeps
+    def __init__(
+        self, step: tp.Any, variants: int, strict: bool, keeps: bool = False, fuse: bool = True
+    ) -> None:
+        self._options = variants, strict, keeps, fuse
         self._step = step
         self._bound: dict[int, tuple[weakref.ref[tp.Any], Capture]] = {}
         functools.update_wrapper(self, step)
@@ -92,16 +97,20 @@ class _Method:
 
 
 @tp.overload
-def capture(step: _Function, /, *, variants: int = 8, strict: bool = True) -> Capture: ...
+def capture(
+    step: _Function, /, *, variants: int = 8, strict: bool = True, fuse: bool = True
+) -> Capture: ...
 
 
 @tp.overload
 def capture(
-    step: None = None, /, *, variants: int = 8, strict: bool = True
+    step: None = None, /, *, variants: int = 8, strict: bool = True, fuse: bool = True
 ) -> collections.abc.Callable[[_Function], Capture]: ...
 
 
-def capture(step: tp.Any = None, /, *, variants: int = 8, strict: bool = True) -> tp.Any:
+def capture(
+    step: tp.Any = None, /, *, variants: int = 8, strict: bool = True, fuse: bool = True
+) -> tp.Any:
     """Records a function of arrays, such as a step of training, and runs it again without Python.
 
     The first call with arguments of one kind runs the function as it is. The second and the third
@@ -119,6 +128,9 @@ def capture(step: tp.Any = None, /, *, variants: int = 8, strict: bool = True) -
         variants (int): How many of these are kept; then the one least used is thrown out.
         strict (bool): Whether what can't be replayed is an error. If not, a warning says why, and
             the function runs as it is.
+        fuse (bool): Whether a replay runs chains of elementwise kernels, and reductions of rows
+            among them, block by block, so that what one leaves for the next stays in the cache.
+            The results have the same bits.
 
     Returns:
         Capture: The function. It returns what ``step`` returns, arrays as new ones outside of all
@@ -131,9 +143,9 @@ def capture(step: tp.Any = None, /, *, variants: int = 8, strict: bool = True) -
         TypeError: If an argument is neither an array nor hashable.
     """
     if step is None:
-        return functools.partial(capture, variants=variants, strict=strict)
+        return functools.partial(capture, variants=variants, strict=strict, fuse=fuse)
     if not callable(step):
         raise TypeError(f'capture: step is a {type(step).__name__}, expected a function')
     if variants < 1:
         raise ValueError(f'capture: variants is {variants}, expected at least 1')
-    return Capture(step, variants, strict)
+    return Capture(step, variants, strict, False, fuse)

@@ -33,7 +33,8 @@ def run(kernel, value, body):
 def test_each_table_is_tested():
     # Those of a plug-in are there once it is loaded; tests/cuda has its tests.
     plugin = {'cuda_all_reduce', 'cuda_conv', 'cuda_product', 'scatter'}
-    assert set(TABLES) - plugin == set(CALLS)
+    # Chains of captured steps: capture/test_fusion.py.
+    assert set(TABLES) - plugin - {'fuse'} == set(CALLS)
 
 
 @pytest.mark.parametrize('kernel', CALLS)

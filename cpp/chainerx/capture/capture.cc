@@ -261,6 +261,7 @@ class Capture::Impl {
         std::vector<CaptureVariant> all;
         for (const auto& v : variants_) {
             all.push_back({v->arguments, v->replay ? v->replay->call_count() : 0,
+                           v->replay ? v->replay->fused_count() : 0,
                            v->replay ? v->replay->nbytes() : 0, v->replays, v->reason,
                            v->is_refused});
             const internal::GraphReplay* graph = v->replay ? v->replay->graph() : nullptr;
@@ -337,8 +338,9 @@ class Capture::Impl {
         if (!problem && variant.first != nullptr) {
             problem = variant.first->FindDifference(*recording);
             if (!problem) {
-                variant.replay = std::make_unique<Replay>(std::move(recording), *variant.first,
-                                                          options_.has_own_arguments);
+                const Replay::Options options{options_.fuse, options_.has_own_arguments};
+                variant.replay =
+                    std::make_unique<Replay>(std::move(recording), *variant.first, options);
                 variant.first = nullptr;
                 return outputs;
             }

@@ -28,6 +28,7 @@ namespace chainerx {
 struct CaptureOptions {
     int variants{8};    // how many kinds of arguments are kept recorded
     bool strict{true};  // CaptureError for what can't be replayed; else it runs as it is
+    bool fuse{true};    // chains of elementwise kernels run block by block
     // The caller sees to it that no argument lies in memory that the step uses by itself, too.
     bool has_own_arguments{false};
 };
@@ -35,7 +36,8 @@ struct CaptureOptions {
 // What was recorded for arguments of one kind.
 struct CaptureVariant {
     std::string arguments;  // "float32[32,784] int32[32]"
-    int64_t calls;          // kernels; 0 if it is not recorded
+    int64_t calls;          // kernels, of which a chain is one; 0 if it is not recorded
+    int64_t fused;          // kernels in chains
     int64_t nbytes;         // memory for temporaries
     int64_t replays;
     // Why it was recorded anew last, or can't be, or why its calls are launched one by one where

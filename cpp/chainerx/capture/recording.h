@@ -15,6 +15,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx/core/capture_observer.h"
 #include "chainerx/core/overlap.h"
+#include "chainerx/kernels/fuse/fused_chain.h"
 #include "chainerx/kernels/kept_call.h"
 
 namespace chainerx::internal {
@@ -133,8 +134,9 @@ class CX_API Recording {
     Recording& operator=(const Recording&) = delete;
 
     std::vector<RecordedCall> calls;
-    std::vector<Memory> memories;        // Place::memory is the index
-    std::vector<int> argument_memories;  // by argument
+    std::vector<std::unique_ptr<FusedChain>> chains;  // operands of calls
+    std::vector<Memory> memories;                     // Place::memory is the index
+    std::vector<int> argument_memories;               // by argument
     std::vector<Extent> argument_extents;
     std::vector<uint32_t> argument_writes;  // by argument, that the step adds to its memory
     // Gradients, too; alive until it is known whether the next recording has others elsewhere.

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "chainerx/capture/fuse.h"
 #include "chainerx/capture/memory_plan.h"
 #include "chainerx/capture/recorder.h"
 #include "chainerx/core/error.h"
@@ -16,12 +17,12 @@ char* BaseOf(const Array& x) { return RangeOf(x).begin; }
 
 }  // namespace
 
-Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first, bool own_arguments)
-    : recording_{std::move(recording)} {
+Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first, Options options)
+    : recording_{std::move(recording)}, n_fused_{options.fuse ? Fuse(*recording_) : 0} {
     recording_->argument_arrays.clear();
     for (size_t i = 0; i < recording_->argument_extents.size(); ++i) {
-        is_fixed_.push_back(!own_arguments && recording_->argument_extents[i].begin ==
-                                                  first.argument_extents[i].begin);
+        is_fixed_.push_back(!options.has_own_arguments && recording_->argument_extents[i].begin ==
+                                                              first.argument_extents[i].begin);
     }
     for (size_t i = 0; i < recording_->grads.size(); ++i) {
         RecordedGrad& grad = recording_->grads[i];

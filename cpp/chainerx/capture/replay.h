@@ -15,17 +15,23 @@ namespace chainerx::internal {
 
 class CX_API Replay {
  public:
+    struct Options {
+        bool fuse;
+        bool has_own_arguments;
+    };
+
     // Takes memory for the temporaries: those that are not alive at once share it.
     // `first` is the other recording of the step, which is equal. An argument that was the same
     // array in both may be one that the step also uses by itself: then it has to be the same again,
-    // unless the step is known to have `own_arguments`.
-    Replay(std::unique_ptr<Recording> recording, const Recording& first, bool own_arguments);
+    // unless the step is known to have arguments of its own.
+    Replay(std::unique_ptr<Recording> recording, const Recording& first, Options options);
 
     // What the step returns, and the gradients of leaves, which are set. Returns false, with
     // nothing done, if the step has to be recorded anew, for `reason`.
     bool Run(std::span<const Array> arguments, std::vector<Array>& outputs, const char*& reason);
 
     int64_t call_count() const { return static_cast<int64_t>(entries_.size()); }
+    int64_t fused_count() const { return n_fused_; }
     int64_t nbytes() const { return nbytes_ + (graph_ != nullptr ? graph_->nbytes() : 0); }
     // Null if the calls are not all on a device that could repeat them by one launch.
     const GraphReplay* graph() const { return graph_.get(); }
@@ -88,6 +94,7 @@ class CX_API Replay {
     std::vector<Extent> held_extents_;
     std::vector<Memory*> written_;  // some of these
     std::vector<Array> present_;    // by gradient, in a run: as it was before, if the step reads it
+    int64_t n_fused_{0};
     int64_t nbytes_{0};
 };
 

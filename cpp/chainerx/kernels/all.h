@@ -17,6 +17,7 @@
 #include "chainerx/kernels/elementwise/special.h"
 #include "chainerx/kernels/elementwise/trigonometric.h"
 #include "chainerx/kernels/elementwise/where.h"
+#include "chainerx/kernels/fuse/fuse.h"
 #include "chainerx/kernels/index/indexing.h"
 #include "chainerx/kernels/linalg/linalg.h"
 #include "chainerx/kernels/loss/ctc.h"

@@ -43,6 +43,24 @@ def test_results_are_those_of_the_function():
     assert row.graph is False
 
 
+def test_arguments_without_elements():
+    w = numbers(3, 2).require_grad()
+
+    def f(x):
+        w.cleargrad()
+        y = chx.tanh(x).dot(w) * 2
+        (y.sum() + 1).backward()
+        return y, x[:, :0], y.sum()
+
+    step = chx.capture(f)
+    for _ in range(6):
+        for y, e in zip(step(chx.zeros((0, 3))), f(chx.zeros((0, 3))), strict=True):
+            same(y, e)
+            assert y.shape == e.shape
+        same(w.grad, chx.zeros((3, 2)))
+    assert replays(step) == 3
+
+
 def test_results_are_new_arrays():
     step = chx.capture(lambda x: x + 1)
     ys = [step(chx.full((3,), i, 'float32')) for i in range(6)]

@@ -143,6 +143,14 @@ void RunBinary(const BinaryKernel& kernel, const Operand& x1, const Operand& x2,
                     return;
                 }
             }
+        } else if (!x1.is_array() && InStep(x2.array(), out)) {
+            const Dtype dtype = x2.array().dtype();
+            const BinaryLoop loop = kernel.loops[static_cast<int>(dtype)];
+            if (loop != nullptr && !IsHalf(dtype)) {
+                const ScalarValue value{x1.scalar(), dtype};
+                loop(value.bytes, 0, x2.array().raw_data(), 1, out.raw_data(), out.GetTotalSize());
+                return;
+            }
         }
     }
     RunBinaryGeneral(kernel, x1, x2, out);

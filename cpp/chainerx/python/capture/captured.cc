@@ -78,15 +78,18 @@ void Dealloc(PyObject* self) {
     FreeInstance(self);
 }
 
-// Capture(step, variants, strict, keeps=False): if `keeps`, what the step makes may stay in use,
-// and a call returns a tuple of the result, a list of the bytes of all that, and whether it was a
-// replay.
+// Capture(step, variants, strict, keeps=False, fuse=True): if `keeps`, what the step makes may stay
+// in use, and a call returns a tuple of the result, a list of the bytes of all that, and whether it
+// was a replay.
 PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
     PyObject* step;
     int variants;
     int strict;
     int keeps = 0;
-    if (!PyArg_ParseTuple(args, "Oip|p:Capture", &step, &variants, &strict, &keeps)) return nullptr;
+    int fuse = 1;
+    if (!PyArg_ParseTuple(args, "Oip|pp:Capture", &step, &variants, &strict, &keeps, &fuse)) {
+        return nullptr;
+    }
     Ref self{type->tp_alloc(type, 0)};
     if (!self) return nullptr;
     try {
@@ -95,7 +98,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
         c->interned = Check(PyDict_New()).Release();
         c->forms = new std::vector<FormOf>;
         c->dependencies = new std::vector<std::weak_ptr<Dependencies>>;
-        c->capture = new Capture{nullptr, {variants, strict != 0}};
+        c->capture = new Capture{nullptr, {variants, strict != 0, fuse != 0}};
         c->max_variants = static_cast<size_t>(variants);
         c->keeps = keeps != 0;
         return self.Release();
@@ -267,16 +270,16 @@ PyObject* CallSlot(PyObject* self, PyObject* args, PyObject* keywords) {
     return Call(self, all.data(), static_cast<size_t>(n), names.get());
 }
 
-// _variants() -> a list of (arguments, calls, bytes, replays, reason, graph)
+// _variants() -> a list of (arguments, calls, fused, bytes, replays, reason, graph)
 PyObject* Variants(PyObject* self, PyObject*) try {
     CaptureObject* c = AsCapture(self);
     Ref list = Check(PyList_New(0));
     if (c->capture == nullptr) return list.Release();
     for (const CaptureVariant& v : c->capture->variants()) {
-        const Ref row =
-            Check(Py_BuildValue("(sLLLsO)", v.arguments.c_str(), static_cast<long long>(v.calls),
-                                static_cast<long long>(v.nbytes), static_cast<long long>(v.replays),
-                                v.reason.c_str(), v.graph ? Py_True : Py_False));
+        const Ref row = Check(Py_BuildValue(
+            "(sLLLLsO)", v.arguments.c_str(), static_cast<long long>(v.calls),
+            static_cast<long long>(v.fused), static_cast<long long>(v.nbytes),
+            static_cast<long long>(v.replays), v.reason.c_str(), v.graph ? Py_True : Py_False));
         if (PyList_Append(list.get(), row.get()) < 0) throw PythonError{};
     }
     return list.Release();

@@ -261,10 +261,11 @@ PyObject* CapturesOf(PyObject* self, PyObject*) {
     return Guarded("onnx", [&] {
         Ref list = Check(PyList_New(0));
         for (const CaptureVariant& v : ModelOf(self).captures()) {
-            const Ref row = Check(Py_BuildValue(
-                "(NLLLNO)", ToStr(v.arguments).Release(), static_cast<long long>(v.calls),
-                static_cast<long long>(v.nbytes), static_cast<long long>(v.replays),
-                ToStr(v.reason).Release(), v.graph ? Py_True : Py_False));
+            const Ref row = Check(
+                Py_BuildValue("(NLLLLNO)", ToStr(v.arguments).Release(),
+                              static_cast<long long>(v.calls), static_cast<long long>(v.fused),
+                              static_cast<long long>(v.nbytes), static_cast<long long>(v.replays),
+                              ToStr(v.reason).Release(), v.graph ? Py_True : Py_False));
             if (PyList_Append(list.get(), row.get()) < 0) throw PythonError{};
         }
         return list;
@@ -302,7 +303,7 @@ PyMethodDef g_methods[] = {
     {"set_parameter", SetParameterOf, METH_VARARGS, "Replaces a parameter."},
     {"set_captures", SetCapturesOf, METH_O, "For how many kinds of inputs runs are captured."},
     {"captures", CapturesOf, METH_NOARGS,
-     "Returns what has been recorded: arguments, kernels, bytes, replays, reason."},
+     "Returns what has been recorded: arguments, kernels, fused, bytes, replays, reason."},
     {"to_device", MoveModel, METH_O, "Moves the weights."},
     {}};
 PyGetSetDef g_attributes[] = {

@@ -1,0 +1,424 @@
+#include "chainerx/capture/chain.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+#include "chainerx/core/backend.h"
+#include "chainerx/core/fork_mutex.h"
+#include "chainerx/kernels/elementwise/complex.h"
+#include "chainerx/kernels/fuse/fuse.h"
+#include "chainerx/kernels/reduce/reduction.h"
+#include "chainerx/kernels/strided/memory.h"
+
+namespace chainerx::internal {
+namespace {
+
+// More would need too many registers or too much cache at once.
+constexpr size_t kMaxCalls = 64;
+// Elements of a row: a block has whole rows.
+constexpr int64_t kMaxRow = 1 << 14;
+// Shorter rows are reduced column by column if there are many.
+constexpr int64_t kMinReduced = 32;
+
+template <typename... K>
+bool IsOneOf(const KernelInfo& kernel) {
+    return ((kernel.id == InfoOf<K>().id) || ...);
+}
+
+// A result that may be an input itself is computed element by element.
+bool IsElementwise(const KernelInfo& kernel) {
+    using namespace kernels;
+    return kernel.operands().back().role == OperandRole::kOutSame ||
+           IsOneOf<AsType, Fill, ComplexAbsolute, ComplexConjugate>(kernel);
+}
+
+bool IsReduction(const KernelInfo& kernel) {
+    using namespace kernels;
+    return IsOneOf<Sum, NanSum, Prod, WideSum, SumSquares, Max, Min, NanMax, NanMin, Mean, Var, Std,
+                   LogSumExp, All, Any, CountNonzero>(kernel);
+}
+
+bool IsPrefix(const Shape& a, const Shape& b) {
+    return a.ndim() < b.ndim() && std::equal(a.begin(), a.end(), b.begin());
+}
+
+// The strides of an array that is broadcast to a shape, without the axes of length 1.
+Strides StridesAlong(const Shape& shape, const ArrayBody& x) {
+    Strides strides;
+    for (int8_t i = 0; i < shape.ndim(); ++i) {
+        if (shape[i] == 1) continue;
+        const int j = i - (shape.ndim() - x.shape.ndim());
+        strides.push_back(j < 0 || x.shape[j] == 1 ? 0 : x.strides[j]);
+    }
+    return strides;
+}
+
+Shape WithoutOnes(const Shape& shape) {
+    Shape frame;
+    for (const int64_t length : shape) {
+        if (length != 1) frame.push_back(length);
+    }
+    return frame;
+}
+
+std::optional<ChainCall> AsReduction(const RecordedCall& call, ChainCall as) {
+    Access& x = as.accesses[0];
+    Access& out = as.accesses[1];
+    const auto& axes = *static_cast<const Axes*>(call.call->operands()[1]);
+    const Shape& shape = x.body->shape;
+    int64_t n_reduced = 1;
+    bool is_last = true;  // no axis follows that is kept
+    for (int8_t i = 0; i < shape.ndim(); ++i) {
+        if (shape[i] == 1) continue;
+        as.frame.push_back(shape[i]);
+        if (std::ranges::find(axes, i) != axes.end()) {
+            n_reduced *= shape[i];
+            continue;
+        }
+        is_last = is_last && n_reduced == 1;
+        ++as.row_ndim;
+    }
+    if (!is_last || as.row_ndim == 0 || !x.body->contiguous || n_reduced < kMinReduced ||
+        n_reduced > kMaxRow) {
+        return std::nullopt;
+    }
+    x.strides = StridesAlong(shape, *x.body);
+    out.strides = StridesAlong(out.body->shape, *out.body);
+    return as;
+}
+
+// Of memory that was there before, addresses count, since buffers may overlap; and of gradients
+// that the step finds, nobody knows where they will be.
+enum class Where : uint8_t { kNamed, kAddress, kAnywhere };
+
+Where WhereIs(const Recording& recording, int memory) {
+    switch (recording.memories[static_cast<size_t>(memory)].kind) {
+        case MemoryKind::kHeld:
+            return Where::kAddress;
+        case MemoryKind::kArgument:
+            return std::ranges::find(recording.argument_memories, memory) !=
+                           recording.argument_memories.end()
+                       ? Where::kNamed
+                       : Where::kAnywhere;
+        default:
+            return Where::kNamed;
+    }
+}
+
+bool ShareBytes(const Recording& recording, const Access& a, const Access& b) {
+    const bool intersect = a.extent.begin < b.extent.end && b.extent.begin < a.extent.end;
+    if (a.place.memory == b.place.memory) return intersect;
+    const Where at = WhereIs(recording, a.place.memory);
+    const Where bt = WhereIs(recording, b.place.memory);
+    if (at == Where::kAddress && bt == Where::kAddress) return intersect;
+    const auto is_temporary = [&](const Access& x) {
+        return recording.memories[static_cast<size_t>(x.place.memory)].kind ==
+               MemoryKind::kTemporary;
+    };
+    return (at == Where::kAnywhere || bt == Where::kAnywhere) && !is_temporary(a) &&
+           !is_temporary(b);
+}
+
+bool Conflict(const Recording& recording, const Access& a, const Access& b) {
+    return (a.writes() || b.writes()) && ShareBytes(recording, a, b);
+}
+
+// Returns whether both have each element of the frame at the same address. Axes that one of them
+// lacks are those of rows.
+bool IsSameAlong(const Access& a, const Access& b) {
+    if (a.place.memory != b.place.memory || a.body->data != b.body->data ||
+        a.body->dtype != b.body->dtype) {
+        return false;
+    }
+    for (int8_t i = 0; i < std::max(a.strides.ndim(), b.strides.ndim()); ++i) {
+        if ((i < a.strides.ndim() ? a.strides[i] : 0) != (i < b.strides.ndim() ? b.strides[i] : 0))
+            return false;
+    }
+    return true;
+}
+
+const char* Intern(const std::string& name) {
+    struct Names {
+        ForkMutex mutex;
+        std::unordered_set<std::string> all;
+    };
+    static constinit Lazy<Names> names;
+    Names& n = names.Get();
+    const std::lock_guard lock{n.mutex};
+    return n.all.insert(name).first->c_str();
+}
+
+}  // namespace
+
+bool IsPure(const KernelInfo& kernel) { return IsElementwise(kernel) || IsReduction(kernel); }
+
+std::vector<Access> AccessesOf(const Recording& recording, const RecordedCall& call) {
+    std::vector<Access> all;
+    for (const RecordedArray& x : call.arrays) {
+        const ArrayBody& b = *x.body;
+        all.push_back(
+            {x.place, ExtentOf(b.data, b.shape, b.strides, GetItemSize(b.dtype)), x.role, x.body});
+    }
+    if (call.bytes) {
+        const Memory& memory = recording.memories[static_cast<size_t>(call.bytes->to.memory)];
+        char* const to = static_cast<char*>(memory.stand_in->data()) + call.bytes->to.offset;
+        all.push_back(
+            {call.bytes->to, {to, to + call.bytes->bytes.size()}, OperandRole::kOut, nullptr});
+    }
+    return all;
+}
+
+std::optional<ChainCall> AsChainCall(const Recording& recording, const RecordedCall& call) {
+    if (!call.call || !IsPure(call.call->kernel())) return std::nullopt;
+    const KernelFn* const fns = call.device->backend()->kernels();
+    if (fns[InfoOf<kernels::Fused>().id] == nullptr || fns[call.call->kernel().id] == nullptr) {
+        return std::nullopt;
+    }
+    ChainCall as{{}, 0, AccessesOf(recording, call)};
+    const auto is_empty = [](const Access& x) { return x.body->size == 0; };
+    if (std::ranges::any_of(as.accesses, is_empty)) return std::nullopt;
+    if (IsReduction(call.call->kernel())) return AsReduction(call, std::move(as));
+    const Shape& shape = as.accesses.back().body->shape;
+    as.frame = WithoutOnes(shape);
+    as.row_ndim = as.frame.ndim();
+    if (as.row_ndim == 0) return std::nullopt;
+    for (Access& x : as.accesses) x.strides = StridesAlong(shape, *x.body);
+    return as;
+}
+
+std::vector<size_t> Chain::members() const {
+    std::vector<size_t> indices;
+    for (const Member& member : members_) indices.push_back(member.index);
+    return indices;
+}
+
+bool Chain::ConflictsWith(std::span<const Access> accesses) const {
+    return std::ranges::any_of(members_, [&](const Member& member) {
+        return std::ranges::any_of(member.call.accesses, [&](const Access& a) {
+            return std::ranges::any_of(
+                accesses, [&](const Access& b) { return Conflict(*recording_, a, b); });
+        });
+    });
+}
+
+// Makes the frame that of both, if there is one.
+bool Chain::Adapt(const ChainCall& call, bool depends, bool& by_row) {
+    Shape frame = frame_;
+    int8_t row_ndim = row_ndim_;
+    by_row = false;
+    if (members_.empty() || call.frame == frame_) {
+        frame = call.frame;
+        if (call.reduces()) {
+            if (row_ndim >= 0 && row_ndim != call.row_ndim) return false;
+            row_ndim = call.row_ndim;
+        }
+    } else if (!depends) {
+        // Rows that nothing else needs would only make blocks less even.
+        by_row = IsPrefix(call.frame, frame_) && row_ndim == call.frame.ndim() && !call.reduces();
+        if (!by_row) return false;
+    } else if (IsPrefix(call.frame, frame_) && !call.reduces()) {
+        if (row_ndim >= 0 && row_ndim != call.frame.ndim()) return false;
+        row_ndim = call.frame.ndim();
+        by_row = true;
+    } else if (IsPrefix(frame_, call.frame) && row_ndim < 0) {
+        // All calls so far iterate over the rows of this one.
+        row_ndim = frame_.ndim();
+        frame = call.frame;
+        if (call.reduces() && call.row_ndim != row_ndim) return false;
+    } else {
+        return false;
+    }
+    int64_t row = 1;
+    for (int8_t i = std::max<int8_t>(row_ndim, 0); i < frame.ndim(); ++i) row *= frame[i];
+    if (row_ndim >= 0 && row > kMaxRow) return false;
+    if (frame.ndim() != frame_.ndim()) {
+        for (Member& member : members_) member.by_row = true;
+    }
+    frame_ = frame;
+    row_ndim_ = row_ndim;
+    return true;
+}
+
+bool Chain::Add(Device& device, const ChainCall& call, size_t index, bool depends) {
+    if (&device != device_ || members_.size() >= kMaxCalls) return false;
+    for (const Member& member : members_) {
+        for (const Access& a : member.call.accesses) {
+            for (const Access& b : call.accesses) {
+                if (Conflict(*recording_, a, b) && !IsSameAlong(a, b)) return false;
+            }
+        }
+    }
+    bool by_row;
+    if (!Adapt(call, depends, by_row)) return false;
+    members_.push_back({index, call, by_row});
+    return true;
+}
+
+bool Chain::Merge(const Chain& o) {
+    if (o.device_ != device_ || o.frame_ != frame_ || o.row_ndim_ != row_ndim_ ||
+        members_.size() + o.members_.size() > kMaxCalls) {
+        return false;
+    }
+    members_.insert(members_.end(), o.members_.begin(), o.members_.end());
+    first_ = std::min(first_, o.first_);
+    return true;
+}
+
+namespace {
+
+// An array of a chain: each access to it is to the same places.
+struct ChainArray {
+    Access access;
+    bool is_read{false};
+    bool is_written{false};
+    bool is_scratch{false};
+    bool by_row{false};
+    int n_uses{0};
+    size_t last{0};  // the last call that uses it
+    int index{-1};   // FusedOperand::array
+};
+
+// Scratch arrays of blocks that are not used at once are one.
+class ScratchSlots {
+ public:
+    explicit ScratchSlots(FusedChain& chain) : chain_{chain} {}
+
+    int Take(int64_t item_size, bool by_row) {
+        for (size_t i = 0; i < free_.size(); ++i) {
+            const FusedScratch& s = chain_.scratch[static_cast<size_t>(free_[i])];
+            if (s.item_size != item_size || s.by_row != by_row) continue;
+            const int slot = free_[i];
+            free_.erase(free_.begin() + static_cast<ptrdiff_t>(i));
+            return slot;
+        }
+        chain_.scratch.push_back({item_size, by_row});
+        return static_cast<int>(chain_.scratch.size()) - 1;
+    }
+    // The last one is taken first, since it is in the cache.
+    void Free(int slot) { free_.insert(free_.begin(), slot); }
+
+ private:
+    FusedChain& chain_;
+    std::vector<int> free_;
+};
+
+}  // namespace
+
+RecordedCall Chain::Build(Recording& recording, std::span<const int> uses, int64_t block) const {
+    auto chain = std::make_unique<FusedChain>();
+    chain->frame = frame_;
+    chain->row_ndim = row_ndim_ < 0 ? frame_.ndim() : row_ndim_;
+    chain->block = block;
+    // The arrays, and which of them each operand is.
+    std::vector<ChainArray> arrays;
+    std::vector<std::vector<size_t>> which;
+    std::string name;
+    for (size_t i = 0; i < members_.size(); ++i) {
+        const Member& member = members_[i];
+        const KernelInfo& kernel = recording.calls[member.index].call->kernel();
+        if (i < 8) name += (i == 0 ? "" : ", ") + std::string{kernel.name};
+        which.emplace_back();
+        for (const Access& access : member.call.accesses) {
+            auto it = std::ranges::find_if(
+                arrays, [&](const ChainArray& x) { return IsSameAlong(x.access, access); });
+            if (it == arrays.end()) {
+                it = arrays.insert(it, {access});
+                const Memory& memory = recording.memories[static_cast<size_t>(access.place.memory)];
+                // Results come last: what is read first was there before.
+                it->is_scratch = memory.kind == MemoryKind::kTemporary && access.writes();
+                it->by_row = member.by_row || (member.call.reduces() && access.writes());
+            }
+            (access.writes() ? it->is_written : it->is_read) = true;
+            it->last = i;
+            ++it->n_uses;
+            which.back().push_back(static_cast<size_t>(it - arrays.begin()));
+        }
+    }
+    if (members_.size() > 8) name += ", " + std::to_string(members_.size() - 8) + " more";
+    chain->name = Intern(name);
+    std::vector<Array> kept;
+    RecordedCall result{device_, nullptr, {}, {}, recording.calls[members_[0].index].where};
+    for (const bool outputs : {false, true}) {
+        for (ChainArray& x : arrays) {
+            x.is_scratch =
+                x.is_scratch && x.n_uses == uses[static_cast<size_t>(x.access.place.memory)];
+            if (x.is_scratch || x.is_written != outputs) continue;
+            x.index = static_cast<int>(kept.size());
+            x.access.body->Ref();
+            kept.emplace_back(x.access.body);
+            result.arrays.push_back(
+                {x.access.place, outputs ? OperandRole::kInOut : OperandRole::kIn, x.access.body});
+        }
+    }
+    chain->n_arrays = static_cast<int>(kept.size());
+    const auto n_inputs = static_cast<size_t>(
+        std::ranges::count(result.arrays, OperandRole::kIn, &RecordedArray::role));
+    ScratchSlots slots{*chain};
+    for (size_t i = 0; i < members_.size(); ++i) {
+        const Member& member = members_[i];
+        FusedCall call{std::move(recording.calls[member.index].call),
+                       {},
+                       member.by_row,
+                       member.call.reduces()};
+        ChainArray& out = arrays[which[i].back()];
+        const auto end_of_life = [&] {
+            for (const size_t k : which[i]) {
+                ChainArray& x = arrays[k];
+                if (!x.is_scratch || x.last != i || x.index < 0) continue;
+                slots.Free(x.index - chain->n_arrays);
+                x.last = members_.size();  // once
+            }
+        };
+        // An elementwise result takes the place of an input that ends here.
+        const bool in_place = call.call->kernel().operands().back().role == OperandRole::kOutSame;
+        std::vector<int> indices;
+        for (size_t k = 0; k + 1 < which[i].size(); ++k)
+            indices.push_back(arrays[which[i][k]].index);
+        if (in_place && out.is_scratch && out.index < 0) {
+            for (const size_t k : which[i]) {
+                ChainArray& x = arrays[k];
+                if (&x == &out || !x.is_scratch || x.last != i || x.by_row != out.by_row ||
+                    x.access.body->dtype != out.access.body->dtype) {
+                    continue;
+                }
+                out.index = x.index;
+                x.last = members_.size();
+                break;
+            }
+        }
+        if (out.is_scratch && out.index < 0) {
+            out.index =
+                chain->n_arrays + slots.Take(GetItemSize(out.access.body->dtype), out.by_row);
+        }
+        end_of_life();
+        indices.push_back(out.index);
+        for (size_t k = 0; k < indices.size(); ++k) {
+            Strides strides = member.call.accesses[k].strides;
+            strides.resize(frame_.ndim(), 0);
+            call.operands.push_back({indices[k], member.call.accesses[k].body->dtype, strides});
+        }
+        chain->calls.push_back(std::move(call));
+    }
+    std::vector<ConstArrayRef> refs(kept.begin(), kept.end());
+    const FusedChainRef ref{chain.get()};
+    const std::span<const ConstArrayRef> inputs{refs.data(), n_inputs};
+    const std::span<const ConstArrayRef> outputs =
+        std::span<const ConstArrayRef>{refs}.subspan(n_inputs);
+    const void* const operands[] = {&ref, &inputs, &outputs};
+    const auto invoke = [](KernelFn fn, const void* const* p) {
+        using Arrays = std::span<const ConstArrayRef>;
+        reinterpret_cast<kernels::Fused::Fn*>(fn)(*static_cast<const FusedChainRef*>(p[0]),
+                                                  *static_cast<const Arrays*>(p[1]),
+                                                  *static_cast<const Arrays*>(p[2]));
+    };
+    size_t next = 0;
+    result.call = std::make_unique<KeptCall>(
+        KernelCallData{InfoOf<kernels::Fused>(), *device_, operands, invoke},
+        [&](const Array&) { return kept[next++]; });
+    recording.chains.push_back(std::move(chain));
+    return result;
+}
+
+}  // namespace chainerx::internal

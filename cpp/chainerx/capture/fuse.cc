@@ -1,0 +1,171 @@
+#include "chainerx/capture/fuse.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "chainerx/capture/chain.h"
+#include "chainerx/kernels/algorithm.h"
+
+namespace chainerx::internal {
+namespace {
+
+constexpr std::array<const char*, 2> kNames{"large", "tiny"};
+// "tiny" makes chains of arrays of any size, in blocks of a few elements: for tests.
+const AlgorithmChoice g_choice{"fuse", "CHAINERX_FUSE", kNames};
+constexpr int64_t kTinyBlock = 6;
+
+// Elements from which on a chain pays: smaller arrays stay in the cache without it.
+constexpr int64_t kMinSize = 8192;
+// Of chains that are collected at a time, and of calls for which one is: arrays that it reads stay
+// alive for longer.
+constexpr size_t kMaxOpen = 8;
+constexpr size_t kMaxWait = 256;
+
+// By memory: how many operands lie in it, and one more if the step returns it.
+std::vector<int> CountUses(const Recording& recording) {
+    std::vector<int> uses(recording.memories.size());
+    const auto use = [&](const Place& place) { ++uses[static_cast<size_t>(place.memory)]; };
+    for (const RecordedCall& call : recording.calls) {
+        for (const RecordedArray& x : call.arrays) use(x.place);
+        if (call.bytes) use(call.bytes->to);
+    }
+    for (const RecordedOutput& output : recording.outputs) use(output.place);
+    return uses;
+}
+
+// Drops calls whose results nobody reads.
+void DropDead(Recording& recording) {
+    std::vector<bool> is_read(recording.memories.size());
+    const auto memory_of = [](const RecordedArray& x) {
+        return static_cast<size_t>(x.place.memory);
+    };
+    for (const RecordedOutput& output : recording.outputs) {
+        is_read[static_cast<size_t>(output.place.memory)] = true;
+    }
+    const auto is_dead = [&](const RecordedCall& call) {
+        if (!call.call || !IsPure(call.call->kernel())) return false;
+        const size_t out = memory_of(call.arrays.back());
+        return recording.memories[out].kind == MemoryKind::kTemporary && !is_read[out];
+    };
+    for (size_t i = recording.calls.size(); i-- != 0;) {
+        RecordedCall& call = recording.calls[i];
+        if (is_dead(call)) {
+            for (const RecordedArray& x : call.arrays) {
+                std::erase(recording.memories[memory_of(x)].views, x.body);
+            }
+            recording.calls.erase(recording.calls.begin() + static_cast<ptrdiff_t>(i));
+            continue;
+        }
+        for (const RecordedArray& x : call.arrays) {
+            if (x.role == OperandRole::kIn || x.role == OperandRole::kInOut) {
+                is_read[memory_of(x)] = true;
+            }
+        }
+    }
+}
+
+class Fusion {
+ public:
+    explicit Fusion(Recording& recording) : recording_{recording}, uses_{CountUses(recording)} {
+        const int forced = g_choice.forced().row;
+        if (forced != 1) return;
+        min_size_ = 1;
+        block_ = kTinyBlock;
+    }
+
+    int64_t Run() {
+        const size_t n = recording_.calls.size();
+        for (now_ = 0; now_ < n; ++now_) {
+            while (!open_.empty() && open_.front().first() + kMaxWait < now_) Close(0);
+            RecordedCall& call = recording_.calls[now_];
+            const std::optional<ChainCall> as = AsChainCall(recording_, call);
+            if (!as) {
+                CloseConflicts(AccessesOf(recording_, call));
+                done_.push_back({2 * now_ + 1, std::move(call)});
+            } else {
+                Collect(*call.device, *as);
+            }
+        }
+        while (!open_.empty()) Close(0);
+        std::ranges::stable_sort(done_, {}, &Done::time);
+        recording_.calls.clear();
+        for (Done& done : done_) recording_.calls.push_back(std::move(done.call));
+        return n_fused_;
+    }
+
+ private:
+    // Calls keep their order, as far as they are in no chain.
+    struct Done {
+        size_t time;
+        RecordedCall call;
+    };
+
+    // The chains that are open do not conflict with each other: each may be closed by itself.
+    void Collect(Device& device, const ChainCall& call) {
+        std::vector<size_t> met;
+        for (size_t i = 0; i < open_.size(); ++i) {
+            if (open_[i].ConflictsWith(call.accesses)) met.push_back(i);
+        }
+        // Chains that do not depend on each other become one if the call depends on both.
+        while (met.size() > 1 && open_[met[0]].Merge(open_[met.back()])) {
+            open_.erase(open_.begin() + static_cast<ptrdiff_t>(met.back()));
+            met.pop_back();
+        }
+        const auto add = [&](size_t i) { return open_[i].Add(device, call, now_, !met.empty()); };
+        size_t home = 0;
+        if (met.empty()) {
+            while (home < open_.size() && !add(home)) ++home;
+        } else {
+            const auto it = std::ranges::find_if(met, add);
+            home = it != met.end() ? *it : open_.size();
+        }
+        const bool is_new = home == open_.size();
+        // What else it depends on comes before its chain.
+        for (; !met.empty(); met.pop_back()) {
+            if (met.back() != home) Close(met.back());
+        }
+        if (!is_new) return;
+        if (open_.size() == kMaxOpen) Close(0);
+        open_.emplace_back(recording_, device, now_).Add(device, call, now_, false);
+    }
+
+    void CloseConflicts(const std::vector<Access>& accesses) {
+        for (size_t i = open_.size(); i-- != 0;) {
+            if (open_[i].ConflictsWith(accesses)) Close(i);
+        }
+    }
+
+    void Close(size_t i) {
+        const Chain chain = std::move(open_[i]);
+        open_.erase(open_.begin() + static_cast<ptrdiff_t>(i));
+        const std::vector<size_t> members = chain.members();
+        if (members.size() > 1 && chain.size() >= min_size_) {
+            n_fused_ += static_cast<int64_t>(members.size());
+            done_.push_back({2 * now_, chain.Build(recording_, uses_, block_)});
+            return;
+        }
+        for (const size_t k : members) {
+            done_.push_back({2 * k + 1, std::move(recording_.calls[k])});
+        }
+    }
+
+    Recording& recording_;
+    const std::vector<int> uses_;
+    int64_t min_size_{kMinSize};
+    int64_t block_{0};
+    size_t now_{0};
+    int64_t n_fused_{0};
+    std::vector<Chain> open_;  // in the order in which they were begun
+    std::vector<Done> done_;
+};
+
+}  // namespace
+
+int64_t Fuse(Recording& recording) {
+    DropDead(recording);
+    return Fusion{recording}.Run();
+}
+
+}  // namespace chainerx::internal

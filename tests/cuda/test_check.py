@@ -43,6 +43,13 @@ def test_a_few_parts(run, tmp_path):
     assert 'status 0' in printed
 
 
+def test_captured_steps(run, tmp_path):
+    report, printed = check(run, tmp_path / 'report', '--quick', '--only', 'captured*')
+    assert report['failed'] == []
+    assert report['passed'] == 5
+    assert '5 of 5 figures can be measured' in printed
+
+
 def test_figures(run, tmp_path):
     report, printed = check(run, tmp_path / 'report', '--only', '(a + b)*')
     assert report['failed'] == []

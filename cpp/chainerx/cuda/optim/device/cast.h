@@ -5,6 +5,7 @@
 
 #include "chainerx/cuda/device/lists.h"
 #include "chainerx/cuda/device/numbers.h"
+#include "chainerx/cuda/optim/params.h"
 
 namespace chainerx::cuda {
 

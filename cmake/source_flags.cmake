@@ -22,7 +22,7 @@ set_source_files_properties(chainerx/native/linalg/factor.cc PROPERTIES
 chainerx_level(cold_level -Os)
 set(cold_pattern
     "/autograd/(check_backward|graph_view)"
-    "/capture/(capture|chain|fuse|graph_replay|memory_plan|part|recorder|recording|results|stream_order)\\."
+    "/capture/(capture|chain|fuse|graph_replay|memory_plan|part|recorder|recording|results|stream_order|verify)\\."
     "/kernels/(plugin|profiler|validator)\\."
     "/(ops|bindings)/(signal|sort)/"
     "/ops/(conv/conv_columns|pool/pooling_table)\\."

@@ -47,9 +47,15 @@ class Capture(engine.CapturedFunction):
     __wrapped__: tp.Any
 
     def __init__(
-        self, step: tp.Any, variants: int, strict: bool, keeps: bool = False, fuse: bool = True
+        self,
+        step: tp.Any,
+        variants: int,
+        strict: bool,
+        keeps: bool = False,
+        fuse: bool = True,
+        verify: int = 0,
     ) -> None:
-        self._options = variants, strict, keeps, fuse
+        self._options = variants, strict, keeps, fuse, verify
         self._step = step
         self._bound: dict[int, tuple[weakref.ref[tp.Any], Capture]] = {}
         functools.update_wrapper(self, step)
@@ -98,18 +104,36 @@ class _Method:
 
 @tp.overload
 def capture(
-    step: _Function, /, *, variants: int = 8, strict: bool = True, fuse: bool = True
+    step: _Function,
+    /,
+    *,
+    variants: int = 8,
+    strict: bool = True,
+    fuse: bool = True,
+    verify: int = 0,
 ) -> Capture: ...
 
 
 @tp.overload
 def capture(
-    step: None = None, /, *, variants: int = 8, strict: bool = True, fuse: bool = True
+    step: None = None,
+    /,
+    *,
+    variants: int = 8,
+    strict: bool = True,
+    fuse: bool = True,
+    verify: int = 0,
 ) -> collections.abc.Callable[[_Function], Capture]: ...
 
 
 def capture(
-    step: tp.Any = None, /, *, variants: int = 8, strict: bool = True, fuse: bool = True
+    step: tp.Any = None,
+    /,
+    *,
+    variants: int = 8,
+    strict: bool = True,
+    fuse: bool = True,
+    verify: int = 0,
 ) -> tp.Any:
     """Records a function of arrays, such as a step of training, and runs it again without Python.
 
@@ -131,6 +155,9 @@ def capture(
         fuse (bool): Whether a replay runs chains of elementwise kernels, and reductions of rows
             among them, block by block, so that what one leaves for the next stays in the cache.
             The results have the same bits.
+        verify (int): Of the replays with arguments of one kind, each that this number divides is a
+            call of the function as it is; on copies, its kernels are replayed, and results,
+            gradients and whatever it writes to must be the same, to the bit. 0 for none.
 
     Returns:
         Capture: The function. It returns what ``step`` returns, arrays as new ones outside of all
@@ -139,13 +166,18 @@ def capture(
     Raises:
         CaptureError: If a replay would do something else than the function: values are read by
             Python, numbers of Python or arrays of NumPy differ from call to call, an array that is
-            not returned stays in use. The function has run as it is when this is raised.
+            not returned stays in use, a verified replay differs. The function has run as it is
+            when this is raised.
         TypeError: If an argument is neither an array nor hashable.
     """
     if step is None:
-        return functools.partial(capture, variants=variants, strict=strict, fuse=fuse)
+        return functools.partial(
+            capture, variants=variants, strict=strict, fuse=fuse, verify=verify
+        )
     if not callable(step):
         raise TypeError(f'capture: step is a {type(step).__name__}, expected a function')
     if variants < 1:
         raise ValueError(f'capture: variants is {variants}, expected at least 1')
-    return Capture(step, variants, strict, False, fuse)
+    if verify < 0:
+        raise ValueError(f'capture: verify is {verify}, expected 0 or more')
+    return Capture(step, variants, strict, False, fuse, verify)

@@ -156,6 +156,9 @@ class Capture::Impl {
         if (options.variants < 1) {
             throw ValueError{"capture: variants is ", options.variants, ", expected at least 1"};
         }
+        if (options.verify < 0) {
+            throw ValueError{"capture: verify is ", options.verify, ", expected 0 or more"};
+        }
     }
 
     const Step& step() const { return step_; }
@@ -179,7 +182,11 @@ class Capture::Impl {
         if (variant.replay != nullptr) {
             std::vector<Array> outputs;
             const char* reason = nullptr;
-            if (variant.replay->Run(request.arguments, outputs, reason)) {
+            if (options_.verify > 0 && (variant.replays + 1) % options_.verify == 0) {
+                if (Verify(variant, request, outputs, reason)) {
+                    return {std::move(outputs), variant.id, false};
+                }
+            } else if (variant.replay->Run(request.arguments, outputs, reason)) {
                 ++variant.replays;
                 ++replays_;
                 return {std::move(outputs), variant.id, true};
@@ -309,6 +316,35 @@ class Capture::Impl {
                             ". Pad arrays to few shapes, pass numbers as arrays, or keep "
                             "more variants (",
                             options_.variants, ")"));
+    }
+
+    // A call that is to be replayed, and runs as it is, too. Returns false as Replay::Run does.
+    bool Verify(Variant& variant, const Request& request, std::vector<Array>& outputs,
+                const char*& reason) {
+        const std::function<std::vector<Array>()> run = [&] { return Detach(request.step()); };
+        const std::function<std::function<void()>()> hold = [&]() -> std::function<void()> {
+            return request.hold_random ? request.hold_random() : [] {};
+        };
+        const Replay::VerifiedStep step{
+            run, hold,
+            [&] { return request.describe ? request.describe(request.user) : std::string{}; },
+            request.name};
+        std::string difference;
+        if (!variant.replay->Verify(request.arguments, step, outputs, difference, reason)) {
+            return false;
+        }
+        ++variant.replays;
+        ++replays_;
+        if (difference.empty()) return true;
+        variant.reason = StrCat("capture: call ", calls_,
+                                ", which was verified, is not the same when replayed: ", difference,
+                                "; what only Python does is not replayed");
+        variant.replay = nullptr;
+        variant.has_run = false;
+        Show();
+        if (options_.strict) throw CaptureError{variant.reason};
+        if (request.warn != nullptr) request.warn(request.user, variant.reason);
+        return true;
     }
 
     // Runs the step as it is, and records it. What the step itself throws passes through.

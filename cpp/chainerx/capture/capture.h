@@ -25,10 +25,16 @@
 
 namespace chainerx {
 
+namespace internal {
+struct Slot;  // autograd/graph.h
+}
+
 struct CaptureOptions {
     int variants{8};    // how many kinds of arguments are kept recorded
     bool strict{true};  // CaptureError for what can't be replayed; else it runs as it is
     bool fuse{true};    // chains of elementwise kernels run block by block
+    // Every so many replays the step runs as it is, too, and both must be the same; 0 for never.
+    int verify{0};
     // The caller sees to it that no argument lies in memory that the step uses by itself, too.
     bool has_own_arguments{false};
 };
@@ -77,6 +83,9 @@ class CX_API Capture {
         // Whether what the step makes may stay in use: each call that is recorded or replayed
         // returns all of that, too, behind the results, as arrays of bytes.
         bool keeps{false};
+        // For verification. Returns a function that brings sources of keys back to where they are.
+        std::function<std::function<void()>()> hold_random{};
+        std::string (*name)(internal::Slot& slot){nullptr};  // of a leaf; null for none
     };
     struct Result {
         std::vector<Array> outputs;

@@ -287,26 +287,21 @@ Array Replay::MakeOutput(size_t i, std::span<const Array> arguments) {
     return x;
 }
 
-bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
-                 const char*& reason) {
-    Recording& recording = *recording_;
+const char* Replay::Begin(std::span<const Array> arguments) {
     FindPresent(arguments);
-    const std::unique_ptr<std::vector<Array>, void (*)(std::vector<Array>*)> forget{
-        &present_, [](std::vector<Array>* all) { all->clear(); }};
-    if (IsAbandoned()) {
-        reason = "an array that it uses was replaced by another one";
-        return false;
-    }
-    reason = FindOtherUse(arguments);
-    if (reason != nullptr) return false;
+    if (IsAbandoned()) return "an array that it uses was replaced by another one";
+    if (const char* reason = FindOtherUse(arguments)) return reason;
     order_.Begin(arguments);
-    for (const auto& part : recording.parts) {
+    for (const auto& part : recording_->parts) {
         if (!part->Prepare()) {
-            reason = "an optimizer, a variable or a setting that it uses has changed";
-            return false;
+            return "an optimizer, a variable or a setting that it uses has changed";
         }
     }
-    for (size_t i = 0; i < keys_.size(); ++i) keys_[i] = recording.keys[i]();
+    return nullptr;
+}
+
+void Replay::MovePlaces(std::span<const Array> arguments) {
+    Recording& recording = *recording_;
     for (size_t i = 0; i < arguments.size(); ++i) {
         const auto memory = static_cast<size_t>(recording.argument_memories[i]);
         recording.memories[memory].MoveTo(BaseOf(arguments[i]));
@@ -317,6 +312,24 @@ bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
         const int memory = recording.grads[i].memory;
         recording.memories[static_cast<size_t>(memory)].MoveTo(BaseOf(present_[i]));
     }
+}
+
+void Replay::Launch() {
+    if (graph_ != nullptr) {
+        graph_->Run(keys_, [this] { RunCalls(); });
+    } else {
+        RunCalls();
+    }
+}
+
+bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
+                 const char*& reason) {
+    Recording& recording = *recording_;
+    const PresentScope present{present_};
+    reason = Begin(arguments);
+    if (reason != nullptr) return false;
+    for (size_t i = 0; i < keys_.size(); ++i) keys_[i] = recording.keys[i]();
+    MovePlaces(arguments);
     struct Guard {
         Replay& self;
         std::span<const Array> arguments;
@@ -324,11 +337,7 @@ bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
     } guard{*this, arguments};
     TakeFresh(arguments);
     MarkWritten(arguments);
-    if (graph_ != nullptr) {
-        graph_->Run(keys_, [this] { RunCalls(); });
-    } else {
-        RunCalls();
-    }
+    Launch();
     size_t next = recording.n_results;
     for (const size_t n : recording.part_outputs) next += n;
     outputs.reserve(next);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "chainerx/capture/graph_replay.h"
@@ -29,6 +31,19 @@ class CX_API Replay {
     // What the step returns, and the gradients of leaves, which are set. Returns false, with
     // nothing done, if the step has to be recorded anew, for `reason`.
     bool Run(std::span<const Array> arguments, std::vector<Array>& outputs, const char*& reason);
+
+    // What Verify has to know of the step.
+    struct VerifiedStep {
+        const std::function<std::vector<Array>()>& run;
+        // Returns a function that brings sources of keys back to where they are now.
+        const std::function<std::function<void()>()>& hold_random;
+        std::function<std::string()> describe;  // what was returned besides arrays
+        std::string (*name)(Slot& slot);        // of a leaf
+    };
+    // Runs the step as it is, and on copies what Run would. `difference`: what is not the same, to
+    // the bit; "" if all is. Everything is then as after the step. Returns false as Run does.
+    bool Verify(std::span<const Array> arguments, const VerifiedStep& step,
+                std::vector<Array>& outputs, std::string& difference, const char*& reason);
 
     int64_t call_count() const { return static_cast<int64_t>(entries_.size()); }
     int64_t fused_count() const { return n_fused_; }
@@ -72,7 +87,18 @@ class CX_API Replay {
     const char* FindOtherUse(std::span<const Array> arguments) const;
     // Counts the writes of the step, so that backward of graphs that began before it sees them.
     void MarkWritten(std::span<const Array> arguments);
+    // Forgets, in the end, the gradients from before the step.
+    struct PresentScope {
+        std::vector<Array>& present;
+        ~PresentScope() { present.clear(); }
+    };
+    // Finds these, and returns why the step has to be recorded anew; null if it has not.
+    const char* Begin(std::span<const Array> arguments);
+    // Brings arguments, and gradients that the step reads, to their addresses.
+    void MovePlaces(std::span<const Array> arguments);
     void RunCalls();
+    // The same by one launch, where the device can.
+    void Launch();
 
     std::unique_ptr<Recording> recording_;
     std::vector<Entry> entries_;

@@ -191,6 +191,7 @@ class CapturedFunction:
         strict: bool,
         keeps: bool = False,
         fuse: bool = True,
+        verify: int = 0,
         /,
     ) -> CapturedFunction: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

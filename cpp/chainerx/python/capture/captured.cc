@@ -78,16 +78,18 @@ void Dealloc(PyObject* self) {
     FreeInstance(self);
 }
 
-// Capture(step, variants, strict, keeps=False, fuse=True): if `keeps`, what the step makes may stay
-// in use, and a call returns a tuple of the result, a list of the bytes of all that, and whether it
-// was a replay.
+// Capture(step, variants, strict, keeps=False, fuse=True, verify=0): if `keeps`, what the step
+// makes may stay in use, and a call returns a tuple of the result, a list of the bytes of all that,
+// and whether it was a replay.
 PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
     PyObject* step;
     int variants;
     int strict;
     int keeps = 0;
     int fuse = 1;
-    if (!PyArg_ParseTuple(args, "Oip|pp:Capture", &step, &variants, &strict, &keeps, &fuse)) {
+    int verify = 0;
+    if (!PyArg_ParseTuple(args, "Oip|ppi:Capture", &step, &variants, &strict, &keeps, &fuse,
+                          &verify)) {
         return nullptr;
     }
     Ref self{type->tp_alloc(type, 0)};
@@ -98,7 +100,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
         c->interned = Check(PyDict_New()).Release();
         c->forms = new std::vector<FormOf>;
         c->dependencies = new std::vector<std::weak_ptr<Dependencies>>;
-        c->capture = new Capture{nullptr, {variants, strict != 0, fuse != 0}};
+        c->capture = new Capture{nullptr, {variants, strict != 0, fuse != 0, verify}};
         c->max_variants = static_cast<size_t>(variants);
         c->keeps = keeps != 0;
         return self.Release();
@@ -173,6 +175,17 @@ PyObject* Fill(const CaptureObject* c, const ResultForm& form, const std::vector
         .Release();
 }
 
+// numpy.random, from which functions of chainer draw their keys.
+std::function<void()> HoldRandom() {
+    const Ref module = Check(PyImport_ImportModule("numpy.random"));
+    const auto state =
+        std::make_shared<Ref>(Check(PyObject_CallMethod(module.get(), "get_state", nullptr)));
+    return [state] {
+        const Ref module = Check(PyImport_ImportModule("numpy.random"));
+        Check(PyObject_CallMethod(module.get(), "set_state", "(O)", state->get()));
+    };
+}
+
 // Calls the function as it is.
 PyObject* CallPlain(CaptureObject* c, PyObject* const* args, Py_ssize_t n, PyObject* names) {
     std::vector<Array> arrays;
@@ -238,6 +251,8 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* n
         request.user = &run;
         request.collect = &Collect;
         request.keeps = c->keeps;
+        request.hold_random = &HoldRandom;
+        request.name = &engine::NameOfLeaf;
         const Capture::Result result = c->capture->Run(request);
         if (!result.is_replay) {
             const Ref filled{Fill(c, *run.form, result.outputs, false)};

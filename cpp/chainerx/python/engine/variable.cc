@@ -458,6 +458,14 @@ PyObject* GradVariable(VariableObject* v) {
     return Py_NewRef(v->grad_var != nullptr ? v->grad_var : Py_None);
 }
 
+std::string NameOfLeaf(internal::Slot& slot) {
+    const VariableObject* v = LivingVariable(&slot);
+    if (v == nullptr || v->name == nullptr || PyUnicode_Check(v->name) == 0) return {};
+    const char* text = PyUnicode_AsUTF8(v->name);
+    if (text == nullptr) throw PythonError{};
+    return text;
+}
+
 void InitVariable(PyObject* module) {
     internal::SetVariableCheck([](internal::Slot* slot) {
         const VariableObject* v = LivingVariable(slot);

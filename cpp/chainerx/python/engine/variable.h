@@ -142,4 +142,7 @@ PyMethodDef* VariableMethods();               // the same
 
 void InitVariable(PyObject* module);
 
+// The name of the variable of a leaf; "" if it has none.
+std::string NameOfLeaf(internal::Slot& slot);
+
 }  // namespace chainerx::python::engine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import pathlib
 import sys
 import types
 import typing as tp
@@ -11,12 +12,14 @@ import typing as tp
 # there. Without a key it is the number of items.
 Dependency: tp.TypeAlias = tuple[object, object] | tuple[object, object, object]
 
-_MAX_DEPENDENCIES: tp.Final = 4096
+_MAX_DEPENDENCIES: tp.Final = 1024  # each is looked at before each replay
 _MAX_ITEMS: tp.Final = 64  # of a container; longer ones are data
-# Packages whose code reads nothing that a program changes, or too much.
+# Packages whose code reads nothing that a program changes, or too much; see _is_foreign, too.
 _CLOSED: tp.Final = sys.stdlib_module_names | {
     'chainer', 'chainerx', 'onnx_chainer', 'numpy', 'scipy', 'cupy'
 }  # fmt: skip
+_INSTALLED: tp.Final = frozenset(('site-packages', 'dist-packages'))
+_USERS: tp.Final = frozenset(('chainer', 'chainerx', 'chx'))
 _NAMESPACES: tp.Final = {('argparse', 'Namespace'), ('types', 'SimpleNamespace')}
 
 
@@ -195,7 +198,21 @@ _LEAVES: tp.Final = frozenset(
 
 
 def _is_closed(module: object) -> bool:
-    return type(module) is not str or module.partition('.')[0] in _CLOSED
+    if type(module) is not str:
+        return True
+    package = module.partition('.')[0]
+    return package in _CLOSED or _is_foreign(package)
+
+
+@functools.cache
+def _is_foreign(package: str) -> bool:
+    """Whether a package was installed, and knows nothing of arrays of ChainerX, such as PyTorch."""
+    module = sys.modules.get(package)
+    file = getattr(module, '__file__', None)
+    if not isinstance(file, str) or not _INSTALLED.intersection(pathlib.PurePath(file).parts):
+        return False
+    modules = [m for name, m in list(sys.modules.items()) if name.partition('.')[0] == package]
+    return not any(_USERS.intersection(vars(m)) for m in modules if type(m) is types.ModuleType)
 
 
 def _is_link(cls: type) -> bool:

@@ -4,6 +4,7 @@ import argparse
 import collections
 import functools
 import gc
+import importlib
 import operator
 import types
 import weakref
@@ -11,6 +12,7 @@ import weakref
 import chainerx as chx
 import numpy as np
 import pytest
+from chainerx import _dependencies
 
 RATE = 1.0
 ACTIVATION = chx.tanh
@@ -227,3 +229,17 @@ def test_recursive_structures():
         return f(x, depth - 1) if depth else x * tree['self'][0]['rate']
 
     check(f, lambda: tree.update(rate=2.0))
+
+
+@pytest.mark.parametrize('knows', [False, True])
+def test_installed_packages_without_arrays_of_chainerx(knows, tmp_path, monkeypatch):
+    """What PyTorch or pandas keep is not looked at before each replay."""
+    folder = tmp_path / 'site-packages'
+    folder.mkdir()
+    name = f'installed_{knows}'
+    source = 'rate = 1.0\ndef scale(x):\n    return x * rate\n'
+    (folder / f'{name}.py').write_text('import chainerx as chx\n' * knows + source)
+    monkeypatch.syspath_prepend(str(folder))
+    module = importlib.import_module(name)
+    found = _dependencies.find(lambda x: module.scale(x), ())
+    assert knows == any(entry[1] == 'rate' for entry in found)

@@ -8,8 +8,8 @@ import sys
 import types
 import typing as tp
 
-# Where a value is: a dict, list, cell or type; the name, index or key in it; the value, if it is
-# there. Without a key it is the number of items.
+# Where a value is: a dict, list, cell, type, or object with slots; the name, index or key in it;
+# the value, if it is there. Without a key it is the number of items.
 Dependency: tp.TypeAlias = tuple[object, object] | tuple[object, object, object]
 
 _MAX_DEPENDENCIES: tp.Final = 1024  # each is looked at before each replay
@@ -94,11 +94,12 @@ class _Search:
         if cls is functools.partial:
             partial = tp.cast('functools.partial[object]', value)
             return partial.func, *partial.args, *partial.keywords.values()
-        if cls is list or cls is dict:
-            return self._items(tp.cast('list[object] | dict[object, object]', value))
+        if issubclass(cls, (list, dict)):
+            items = self._items(tp.cast('list[object] | dict[object, object]', value))
+            return items if _is_closed(cls.__module__) else (*items, *self._instance(value))
         if cls is tuple:
-            items = tp.cast(tuple[object, ...], value)
-            return items if len(items) <= _MAX_ITEMS else ()
+            values = tp.cast(tuple[object, ...], value)
+            return values if len(values) <= _MAX_ITEMS else ()
         if cls is types.ModuleType:
             module = tp.cast(types.ModuleType, value)
             if not _is_closed(module.__name__):
@@ -138,13 +139,17 @@ class _Search:
         yield from (function.__kwdefaults__ or {}).values()
 
     def _items(self, items: list[object] | dict[object, object]) -> tp.Iterable[object]:
-        if len(items) > _MAX_ITEMS:
+        # By the methods of the bases: those of a subclass may do anything.
+        cls: tp.Any = dict if issubclass(type(items), dict) else list
+        n: int = cls.__len__(items)
+        if n > _MAX_ITEMS:
             return ()
-        pairs = list(items.items() if isinstance(items, dict) else enumerate(items))
+        whole: tp.Any = items
+        pairs = list(dict.items(whole) if cls is dict else enumerate(list.__iter__(whole)))
         for key, value in pairs:
             if type(key) in (str, int):  # looking for others may call code of the program
                 self.found.append((items, key, value))
-        self.found.append((items, None, len(items)))
+        self.found.append((items, None, n))
         return [value for _, value in pairs]
 
     def _class(self, cls: type) -> tp.Iterator[object]:
@@ -168,6 +173,7 @@ class _Search:
         is_closed = not is_link and _is_closed(cls.__module__)
         if is_closed and (cls.__module__, cls.__name__) not in _NAMESPACES:
             return
+        yield from self._slots(value)
         try:
             owner = object.__getattribute__(value, '__dict__')
         except AttributeError:
@@ -190,6 +196,20 @@ class _Search:
         elif is_closed:
             self.names.update(owner)
         self._owners.append((owner, defaults))
+
+    def _slots(self, value: object) -> tp.Iterator[object]:
+        for base in type(value).__mro__:
+            if _is_closed(base.__module__):
+                continue
+            for name, member in vars(base).items():
+                if type(member) is not types.MemberDescriptorType:
+                    continue
+                try:
+                    content = member.__get__(value)
+                except AttributeError:
+                    continue
+                self.found.append((value, name, content))
+                yield content
 
 
 _LEAVES: tp.Final = frozenset(

@@ -138,6 +138,33 @@ def test_attributes_of_arguments_and_namespaces():
     assert str(step(chx.ones(2), s)[0].item()) == '0.0'
 
 
+class WithSlots:
+    __slots__ = 'later', 'rate'
+
+    def __init__(self):
+        self.rate = 1.0
+
+
+class Table(dict):
+    """Whose own methods must not be called."""
+
+    def __len__(self):
+        raise RuntimeError
+
+    __iter__ = items = keys = values = __len__
+
+
+def test_other_objects():
+    s = WithSlots()
+    check(lambda x: x * s.rate, lambda: setattr(s, 'rate', 2.0))
+    check(lambda x: x * operator.attrgetter('rate')(s), lambda: setattr(s, 'rate', 3.0))
+    for make in (collections.OrderedDict, collections.Counter, Table):
+        table = make(a=1.0)
+        check(lambda x, table=table: x * table['a'], functools.partial(dict.update, table, a=2.0))
+    counts = collections.defaultdict(float, a=1.0)
+    check(lambda x: x * counts['a'], lambda: counts.update(a=2.0))
+
+
 def test_methods_that_are_captured():
     class Model(Settings):
         @chx.capture

@@ -28,7 +28,7 @@ PyObject* NamesOf(PyObject* owner) {
 }
 
 Py_ssize_t SizeOf(PyObject* owner) {
-    return PyDict_CheckExact(owner) ? PyDict_GET_SIZE(owner) : PyList_GET_SIZE(owner);
+    return PyDict_Check(owner) ? PyDict_GET_SIZE(owner) : PyList_GET_SIZE(owner);
 }
 
 }  // namespace
@@ -44,18 +44,14 @@ Dependencies::Dependencies(PyObject* found) {
         if (owner == nullptr || key == nullptr) throw PythonError{};
         PyObject* value = PyTuple_GET_SIZE(items[i]) > 2 ? PyTuple_GET_ITEM(items[i], 2) : nullptr;
         Entry entry{Ref{Py_NewRef(owner)}, Ref{}, Ref{Py_XNewRef(value)}};
-        const bool is_dict = PyDict_CheckExact(NamesOf(owner)) != 0;
-        if (!is_dict && !PyList_CheckExact(owner) && !PyCell_Check(owner)) {
-            throw TypeError{"dependencies: a value is in a ", Py_TYPE(owner)->tp_name};
-        }
         if (key != Py_None) {
             entry.key = Ref{Py_NewRef(key)};
-        } else if (!PyCell_Check(owner)) {
+        } else if (PyDict_Check(owner) || PyList_Check(owner)) {
             entry.size = PyLong_AsSsize_t(value);
             if (entry.size < 0) throw PythonError{};
             entry.value = Ref{};
         }
-        if (PyList_CheckExact(owner) && entry.key) entry.size = PyLong_AsSsize_t(key);
+        if (PyList_Check(owner) && PyLong_CheckExact(key)) entry.size = PyLong_AsSsize_t(key);
         entries_.push_back(std::move(entry));
     }
 }
@@ -64,11 +60,17 @@ bool Dependencies::Holds(const Entry& entry) {
     PyObject* owner = entry.owner.get();
     if (PyCell_Check(owner)) return IsSameValue(PyCell_GET(owner), entry.value.get());
     if (!entry.key) return SizeOf(owner) == entry.size;
-    if (PyList_CheckExact(owner)) {
+    if (PyList_Check(owner) && entry.size >= 0) {
         return entry.size < PyList_GET_SIZE(owner) &&
                IsSameValue(PyList_GET_ITEM(owner, entry.size), entry.value.get());
     }
-    PyObject* now = PyDict_GetItemWithError(NamesOf(owner), entry.key.get());
+    PyObject* names = NamesOf(owner);
+    if (!PyDict_Check(names)) {  // a slot
+        const Ref content{PyObject_GenericGetAttr(owner, entry.key.get())};
+        if (!content) PyErr_Clear();
+        return IsSameValue(content.get(), entry.value.get());
+    }
+    PyObject* now = PyDict_GetItemWithError(names, entry.key.get());
     if (now == nullptr && PyErr_Occurred() != nullptr) throw PythonError{};
     return IsSameValue(now, entry.value.get());
 }

@@ -24,7 +24,7 @@ class Dependencies {
 
  private:
     struct Entry {
-        Ref owner;  // dict, list, cell or type
+        Ref owner;  // dict, list, cell, type, or an object with slots
         Ref key;    // null: of a cell, its content; else the number of items
         Ref value;  // null: there is none
         Py_ssize_t size{-1};

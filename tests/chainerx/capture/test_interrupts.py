@@ -1,0 +1,61 @@
+"""Signals at any moment of a captured step: what comes after them is right."""
+
+import signal
+import timeit
+
+import chainerx as chx
+import numpy as np
+import pytest
+
+
+class Stop(Exception):
+    pass
+
+
+@pytest.fixture
+def alarm():
+    """Raises Stop in this thread after some seconds; 0 for never."""
+
+    def stop(*_):
+        raise Stop
+
+    before = signal.signal(signal.SIGALRM, stop)
+    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_steps_that_are_interrupted(alarm):
+    rng = np.random.default_rng(0)
+    w = chx.array(rng.normal(size=(50, 50)).astype('f')).require_grad()
+    state = chx.zeros((50, 50))
+
+    def f(x):
+        w.cleargrad()
+        y = chx.tanh(x.dot(w))
+        y.sum().backward()
+        state[...] = y.as_grad_stopped()
+        return y
+
+    x = chx.array(rng.normal(size=(50, 50)).astype('f'))
+    duration = min(timeit.repeat(lambda: f(x), number=1, repeat=20))
+    n_stopped = n_replays = 0
+    step = chx.capture(f)
+    for i in range(3000):
+        if i % 20 == 0:
+            n_replays += sum(row.replays for row in step.info())
+            step = chx.capture(f)
+        x = chx.array(rng.normal(size=(50, 50)).astype('f'))
+        try:
+            alarm(rng.uniform(1e-6, 20 * duration))
+            y = step(x)
+            alarm(0)
+        except Stop:
+            n_stopped += 1
+            continue
+        grad = w.grad
+        assert chx.array_equal(state, y)
+        assert chx.array_equal(f(x).as_grad_stopped(), y)
+        assert chx.array_equal(w.grad, grad)
+    assert n_stopped > 10, n_stopped
+    assert n_replays > 10, n_replays

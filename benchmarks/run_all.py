@@ -31,6 +31,8 @@ SECTIONS = [  # file, heading, what the ratio means
     ('chainer_train', 'Training steps of Chains; updates of optimizers alone', 'PyTorch'),
     ('chainer_cnn', 'Training steps of convolutional networks', 'PyTorch'),
     ('chainer_transformer', 'Training steps of a transformer, by Adam', 'PyTorch'),
+    ('capture', 'Captured steps of training, replayed', 'the step as it is'),
+    ('capture_fusion', 'Chains of elementwise operations, captured', 'the chain as it is'),
     ('onnx_models', 'Models of ONNX, float32', 'onnxruntime'),
     ('loader', 'Minibatches of JPEGs, read by processes', "PyTorch's DataLoader"),
     ('trainer', 'Iterations by a Trainer, with log, progress bar and evaluation', 'the bare loop'),

@@ -13,19 +13,26 @@ class Stop(Exception):
 
 
 @pytest.fixture
-def alarm():
-    """Raises Stop in this thread after some seconds; 0 for never."""
+def stop_after():
+    """Raises Stop in this thread after some seconds, unless it is called with None before."""
+    is_armed = False
 
     def stop(*_):
-        raise Stop
+        if is_armed:  # signals come late
+            raise Stop
+
+    def stop_after(seconds):
+        nonlocal is_armed
+        is_armed = seconds is not None
+        signal.setitimer(signal.ITIMER_REAL, seconds or 0)
 
     before = signal.signal(signal.SIGALRM, stop)
-    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    yield stop_after
+    stop_after(None)
     signal.signal(signal.SIGALRM, before)
 
 
-def test_steps_that_are_interrupted(alarm):
+def test_steps_that_are_interrupted(stop_after):
     rng = np.random.default_rng(0)
     w = chx.array(rng.normal(size=(50, 50)).astype('f')).require_grad()
     state = chx.zeros((50, 50))
@@ -47,9 +54,9 @@ def test_steps_that_are_interrupted(alarm):
             step = chx.capture(f)
         x = chx.array(rng.normal(size=(50, 50)).astype('f'))
         try:
-            alarm(rng.uniform(1e-6, 20 * duration))
+            stop_after(rng.uniform(1e-6, 20 * duration))
             y = step(x)
-            alarm(0)
+            stop_after(None)
         except Stop:
             n_stopped += 1
             continue

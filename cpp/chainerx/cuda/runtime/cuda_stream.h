@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/stream.h"
 #include "chainerx/cuda/driver/types.h"

@@ -107,7 +107,10 @@ def update(bench, name, data):
     if torch is not None:
         torch_state = [torch.tensor(abs(a)) for a in (data[0], data[3], data[3])]
         inner = torch.compile(lambda *xs: adam(Theirs, *xs))
-        compiled = lambda g: inner(g, *torch_state)  # noqa: E731
+
+        def compiled(g):
+            return inner(g, *torch_state)
+
         torch_arrays = [torch.tensor(data[3])]
     row(
         bench,

@@ -110,6 +110,8 @@ class _Pair:
                 self._look(result)
             return result
         recording = self._recording
+        if recording.is_forgotten():
+            self._recording = recording = _Recording(self)
         if not recording.is_free():  # another backward comes first
             return self.schedule.run(*inputs)
         if recording.is_ready and not recording.has_params():
@@ -194,16 +196,12 @@ class _Recording:
         return any(row.reason.startswith('capture: ') for row in rows)
 
     def is_free(self) -> bool:
-        """Whether a forward may be recorded or replayed: each backward follows its own forward.
+        """Whether a forward may be recorded or replayed: each backward follows its own forward."""
+        return self._n_forwards == self._n_backwards or self.is_ready
 
-        Forwards that no backward follows are forgotten.
-        """
-        if self._n_forwards == self._n_backwards or self.is_ready:
-            return True
-        last = self._last() if self._last is not None else None
-        if last is None:
-            self.__init__(self._pair)  # type: ignore[misc]
-        return last is None
+    def is_forgotten(self) -> bool:
+        """Whether no backward can follow the last forward that was recorded."""
+        return not self.is_free() and (self._last is None or self._last() is None)
 
     def call_forward(self, inputs: list[tp.Any]) -> tuple[StaticScheduleFunction, list[tp.Any]]:
         """Calls the method, or replays it: the call, and the outputs."""

@@ -12,7 +12,7 @@ import chainer.links as L
 import chainerx as chx
 import numpy as np
 import pytest
-from capture.training_steps import batch, compare, numpy
+from capture.training_steps import batch, compare, make_step, numpy
 from chainer import optimizers
 from chainer.graph_optimizations import static_code
 
@@ -351,16 +351,8 @@ def test_other_calls_run_as_they_are(array):
 def test_inside_of_a_captured_step():
     def run(cls, capture):
         model = cls()
-        optimizer = optimizers.Adam().setup(model)
         np.random.seed(0)
-
-        def step(x, t):
-            loss = F.softmax_cross_entropy(model(x), t)
-            model.cleargrads()
-            loss.backward()
-            optimizer.update()
-            return loss
-
+        step = make_step(model, optimizers.Adam().setup(model))
         step = chx.capture(step) if capture else step
         for i in range(10):
             step(*batch(i))

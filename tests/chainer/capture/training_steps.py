@@ -17,7 +17,10 @@ def make(name='SGD', seed=0, array='chainerx', dropout=False, **options):
     if array == 'chainerx':
         model.to_chx()
     optimizer = getattr(optimizers, name)(**options).setup(model)
+    return model, optimizer, make_step(model, optimizer)
 
+
+def make_step(model, optimizer):
     def step(x, t):
         loss = F.softmax_cross_entropy(model(x), t)
         model.cleargrads()
@@ -25,7 +28,7 @@ def make(name='SGD', seed=0, array='chainerx', dropout=False, **options):
         optimizer.update()
         return loss
 
-    return model, optimizer, step
+    return step
 
 
 def batch(seed, n=5, array='chainerx'):

@@ -16,6 +16,7 @@
 #include "chainerx/python/capture/dependencies.h"
 #include "chainerx/python/capture/part.h"
 #include "chainerx/python/capture/results.h"
+#include "chainerx/python/capture/variant_rows.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/state.h"
 #include "chainerx/python/errors.h"
@@ -285,19 +286,11 @@ PyObject* CallSlot(PyObject* self, PyObject* args, PyObject* keywords) {
     return Call(self, all.data(), static_cast<size_t>(n), names.get());
 }
 
-// _variants() -> a list of (arguments, calls, fused, bytes, replays, reason, graph)
+// _variants() -> rows of RowsOf
 PyObject* Variants(PyObject* self, PyObject*) try {
     CaptureObject* c = AsCapture(self);
-    Ref list = Check(PyList_New(0));
-    if (c->capture == nullptr) return list.Release();
-    for (const CaptureVariant& v : c->capture->variants()) {
-        const Ref row = Check(Py_BuildValue(
-            "(sLLLLsO)", v.arguments.c_str(), static_cast<long long>(v.calls),
-            static_cast<long long>(v.fused), static_cast<long long>(v.nbytes),
-            static_cast<long long>(v.replays), v.reason.c_str(), v.graph ? Py_True : Py_False));
-        if (PyList_Append(list.get(), row.get()) < 0) throw PythonError{};
-    }
-    return list.Release();
+    using All = std::vector<CaptureVariant>;
+    return RowsOf(c->capture == nullptr ? All{} : c->capture->variants()).Release();
 } catch (...) {
     return Failed("capture");
 }

@@ -9,6 +9,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/onnx/model.h"
+#include "chainerx/python/capture/variant_rows.h"
 #include "chainerx/python/core_api.h"
 #include "chainerx/python/ref.h"
 
@@ -258,18 +259,7 @@ PyObject* SetCapturesOf(PyObject* self, PyObject* n_kinds) {
 }
 
 PyObject* CapturesOf(PyObject* self, PyObject*) {
-    return Guarded("onnx", [&] {
-        Ref list = Check(PyList_New(0));
-        for (const CaptureVariant& v : ModelOf(self).captures()) {
-            const Ref row = Check(
-                Py_BuildValue("(NLLLLNO)", ToStr(v.arguments).Release(),
-                              static_cast<long long>(v.calls), static_cast<long long>(v.fused),
-                              static_cast<long long>(v.nbytes), static_cast<long long>(v.replays),
-                              ToStr(v.reason).Release(), v.graph ? Py_True : Py_False));
-            if (PyList_Append(list.get(), row.get()) < 0) throw PythonError{};
-        }
-        return list;
-    });
+    return Guarded("onnx", [&] { return RowsOf(ModelOf(self).captures()); });
 }
 
 PyObject* MoveModel(PyObject* self, PyObject* device) {

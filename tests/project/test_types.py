@@ -61,6 +61,8 @@ PACKAGES = [
     'chainer.training.triggers',
     'chainer.training.updaters',
     'chainer.variable',
+    'chainermn',
+    'chainermn.communicators',
     'chainerx',
     'chainerx.func',
     'chainerx.testing',
@@ -95,7 +97,7 @@ def test_names_that_are_imported_on_use_are_completed(package, names):
     assert set(names.split()) < set(done.stdout.split())
 
 
-@pytest.mark.parametrize('package', ['chainer', 'chainerx'])
+@pytest.mark.parametrize('package', ['chainer', 'chainermn', 'chainerx'])
 def test_packages_are_typed(package):
     """The marker file py.typed exists, and is part of wheels."""
     assert (ROOT / 'python' / package / 'py.typed').is_file()

@@ -1,0 +1,113 @@
+"""Checks, ahead of each collective operation, that all processes call it with what fits together.
+
+Without them MPI would wait for ever, end the program, or mix up numbers. A check is one reduction
+of 16 bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import typing as tp
+
+import numpy as np
+
+_Value = tp.TypeVar('_Value')
+Prepared = tuple[object, _Value]
+
+
+class Agreement:
+    """The checks of one communicator.
+
+    Args:
+        mpi_comm: The communicator of mpi4py.
+        mpi: The module ``mpi4py.MPI``.
+    """
+
+    def __init__(self, mpi_comm: tp.Any, mpi: tp.Any) -> None:
+        self._comm = mpi_comm
+        self._mpi = mpi
+        # What was described last by an operation; models are described in each iteration.
+        self._last: dict[str, tuple[object, int]] = {}
+
+    def reach(self, operation: str, prepare: tp.Callable[[], Prepared[_Value]]) -> _Value:
+        """Prepares an operation in each process, and compares what it will be called with.
+
+        Args:
+            operation (str): Its name.
+            prepare (callable): Returns what must be the same in all processes, and a result.
+
+        Returns:
+            The result.
+
+        Raises:
+            RuntimeError: If another process failed to prepare it, or calls another operation.
+            ValueError: If it is described in another way by another process.
+            Exception: Whatever ``prepare`` raises, after all have heard of it.
+        """
+        failure: Exception | None = None
+        description: object = None
+        value: tp.Any = None
+        try:
+            description, value = prepare()
+        except Exception as error:
+            failure = error
+        if self._comm.size == 1:
+            if failure is not None:
+                raise failure
+            return value
+        text = None if failure is None else f'{type(failure).__name__}: {failure}'
+        digest = self._digest(operation, description) if text is None else -1
+        extremes = np.array([digest, -digest], np.int64)
+        self._comm.Allreduce(self._mpi.IN_PLACE, extremes, self._mpi.MAX)
+        if failure is None and extremes[0] == -extremes[1]:
+            return value
+        everyone = self._comm.allgather((operation, text, description))
+        if failure is not None:
+            raise failure
+        raise _difference(everyone)
+
+    def _digest(self, operation: str, description: object) -> int:
+        known = self._last.get(operation)
+        if known is not None and known[0] == description:
+            return known[1]
+        text = repr((operation, description)).encode()
+        digest = int.from_bytes(hashlib.blake2b(text, digest_size=7).digest(), 'big')
+        self._last[operation] = description, digest
+        return digest
+
+
+def _difference(everyone: list[tuple[str, str | None, tp.Any]]) -> Exception:
+    """The error that says how processes differ; the same in each one that has not failed."""
+    operation, _, first = everyone[0]
+    for rank, (other, _, _) in enumerate(everyone):
+        if other != operation:
+            return RuntimeError(f'rank 0 calls {operation}, and rank {rank} calls {other}')
+    for rank, (_, failure, _) in enumerate(everyone):
+        if failure is not None:
+            return RuntimeError(f'{operation}: rank {rank} failed: {failure}')
+    for rank, (_, _, description) in enumerate(everyone):
+        if description != first:
+            mine, theirs = _first_difference(first, description)
+            return ValueError(f'{operation}: rank 0 has {mine}, and rank {rank} has {theirs}')
+    return RuntimeError(f'{operation}: processes differ')  # by chance, digests of other kinds
+
+
+def _first_difference(a: tp.Any, b: tp.Any) -> tuple[str, str]:
+    if isinstance(a, Items) and isinstance(b, Items):
+        for one, other in zip(a.items, b.items, strict=False):
+            if one != other:
+                return str(one), str(other)
+        return f'{len(a.items)} {a.noun}', f'{len(b.items)} {b.noun}'
+    return str(a), str(b)
+
+
+class Items(tp.NamedTuple):
+    """A description in parts, such as the parameters of a model; errors name the first that differ.
+
+    Attributes:
+        noun: What they are, in the plural.
+        items: The descriptions.
+    """
+
+    noun: str
+    items: tuple[tp.Any, ...]

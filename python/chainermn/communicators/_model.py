@@ -1,0 +1,126 @@
+"""Parameters and gradients of a model, joined to few arrays in memory of the host."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainer
+import chainerx
+import numpy as np
+
+from chainermn.communicators import _arrays
+from chainermn.communicators._agreement import Items
+
+if tp.TYPE_CHECKING:
+    from chainer.link import Link
+    from chainer.variable import Parameter
+
+
+class Item(tp.NamedTuple):
+    """A parameter, and the array of it that is exchanged."""
+
+    param: Parameter
+    array: tp.Any
+
+
+def _params(model: Link) -> tp.Iterator[tuple[str, Parameter]]:
+    """Each parameter once, by its first path, in the order of paths."""
+    seen = set()
+    for path, param in sorted(model.namedparams()):
+        if id(param) not in seen:
+            seen.add(id(param))
+            yield path, param
+
+
+def arrays_of(model: Link) -> tuple[Items, list[Item]]:
+    """The arrays of all parameters that have one, and a description of all."""
+    found, names = [], []
+    for path, param in _params(model):
+        if param.array is None:
+            names.append(f'no array of {path}')
+        else:
+            names.append(_describe(path, param.array))
+            found.append(Item(param, param.array))
+    return Items('parameters', tuple(names)), found
+
+
+def gradients_of(model: Link, zero_fill: bool) -> tuple[Items, list[Item]]:
+    """The gradients of all parameters that have one, and a description of all."""
+    found, names = [], []
+    for path, param in _params(model):
+        if param.array is None:
+            names.append(f'no array of {path}')
+            continue
+        grad = param.grad
+        if grad is None:
+            if not zero_fill:
+                names.append(f'no gradient of {path}')
+                continue
+            with chainer.using_device(param.device):
+                grad = param.grad = param.xp.zeros_like(param.array)
+        names.append(_describe(path, grad))
+        found.append(Item(param, grad))
+    return Items('parameters', tuple(names)), found
+
+
+def _describe(path: str, array: tp.Any) -> str:
+    return f'{path} ({np.dtype(array.dtype).name} of shape {tuple(array.shape)})'
+
+
+def group(items: list[Item]) -> list[list[Item]]:
+    """The items by dtype and device, in the order of their first ones."""
+    groups: dict[tuple[str, str], list[Item]] = {}
+    for item in items:
+        # Devices may have other names in other processes; the order of the groups is the same.
+        device = str(chainer.backend.get_device_from_array(item.array))
+        groups.setdefault((device, np.dtype(item.array.dtype).name), []).append(item)
+    return list(groups.values())
+
+
+def join(items: list[Item]) -> np.ndarray:
+    """The arrays of a group one after the other, in memory of the host that may be written to."""
+    first = items[0].array
+    if isinstance(first, np.ndarray):
+        flat = np.empty(sum(item.array.size for item in items), first.dtype)
+        for item, part in _parts(items, flat):
+            part[...] = item.array
+        return flat
+    if isinstance(first, chainerx.ndarray):
+        together: tp.Any = chainerx.concatenate([x.array.as_grad_stopped().ravel() for x in items])
+    else:
+        xp = chainer.backend.get_array_module(first)
+        with chainer.using_device(chainer.backend.get_device_from_array(first)):
+            together = xp.concatenate([item.array.ravel() for item in items])
+    flat = _arrays.to_host(together)
+    return flat if flat.flags.writeable else flat.copy()
+
+
+def _parts(items: list[Item], flat: tp.Any) -> tp.Iterator[tuple[Item, tp.Any]]:
+    """Each item with its part of the joined array."""
+    begin = 0
+    for item in items:
+        size = item.array.size
+        yield item, flat[begin : begin + size].reshape(item.array.shape)
+        begin += size
+
+
+def write_back(items: list[Item], flat: np.ndarray) -> None:
+    """Writes the parts of a joined array into the arrays of a group."""
+    for item, part in _parts(items, _like_first(items, flat)):
+        chainer.backend.copyto(item.array, part)
+
+
+def set_gradients(items: list[Item], flat: np.ndarray) -> None:
+    """Makes the parts of a joined array the gradients of the parameters of a group.
+
+    Gradients of chainerx may be part of a graph and are not written to: they are replaced.
+    """
+    for item, part in _parts(items, _like_first(items, flat)):
+        if isinstance(part, chainerx.ndarray):
+            item.param.grad = part
+        else:
+            item.array[...] = part
+
+
+def _like_first(items: list[Item], flat: np.ndarray) -> tp.Any:
+    return _arrays.like(flat, items[0].array)

@@ -1,0 +1,425 @@
+"""Communication by MPI, through memory of the host."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import pickle
+import typing as tp
+
+import numpy as np
+
+from chainermn.communicators import _arrays, _model, _mpi
+from chainermn.communicators._agreement import Agreement
+from chainermn.communicators._arrays import Spec
+from chainermn.communicators.communicator_base import CommunicatorBase
+
+if tp.TYPE_CHECKING:
+    from chainer.link import Link
+    from chainer.types import NdArray
+
+_TAG: tp.Final = 0  # of messages within collective operations, which have a communicator of MPI
+
+
+class _Header(tp.NamedTuple):
+    """The message in front of arrays."""
+
+    is_tuple: bool
+    specs: tuple[Spec, ...]
+
+
+class MpiCommunicatorBase(CommunicatorBase):
+    """A communicator of MPI.
+
+    It has a duplicate of the communicator of mpi4py that it is made of, so its messages meet no
+    others.
+
+    Args:
+        mpi_comm: A communicator of mpi4py; None for all processes.
+
+    Attributes:
+        mpi_comm: The communicator of mpi4py that messages go through.
+
+    Raises:
+        ImportError: If there is no mpi4py or no MPI.
+    """
+
+    def __init__(self, mpi_comm: tp.Any = None) -> None:
+        super().__init__()
+        self._mpi = _mpi.load()
+        given = self._mpi.COMM_WORLD if mpi_comm is None else mpi_comm
+        self._start(given.Dup())
+
+    def _start(self, mpi_comm: tp.Any) -> None:
+        self.mpi_comm = mpi_comm
+        self._inner = mpi_comm.Dup()  # for messages within operations on all
+        self._agreement = Agreement(self._inner, self._mpi)
+        self._rank, self._size = mpi_comm.rank, mpi_comm.size
+        machine = mpi_comm.Split_type(self._mpi.COMM_TYPE_SHARED, self._rank)
+        try:
+            self._intra = machine.rank, machine.size
+            first = machine.bcast(self._rank)
+        finally:
+            machine.Free()
+        firsts = sorted(set(mpi_comm.allgather(first)))  # the lowest rank on each machine
+        self._inter = firsts.index(first), len(firsts)
+        self._own_messages: list[tp.Any] = []
+
+    def __deepcopy__(self, memo: object) -> MpiCommunicatorBase:
+        return self  # a copy of a link talks to the same processes
+
+    def __reduce__(self) -> tp.NoReturn:
+        raise TypeError(f'{type(self).__name__} belongs to this process, and cannot be pickled')
+
+    @property
+    def rank(self) -> int:
+        return self._rank
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    @property
+    def intra_rank(self) -> int:
+        return self._intra[0]
+
+    @property
+    def intra_size(self) -> int:
+        return self._intra[1]
+
+    @property
+    def inter_rank(self) -> int:
+        return self._inter[0]
+
+    @property
+    def inter_size(self) -> int:
+        return self._inter[1]
+
+    def split(self, color: int, key: int) -> MpiCommunicatorBase:
+        other = type(self).__new__(type(self))
+        CommunicatorBase.__init__(other)
+        other._mpi = self._mpi
+        other._start(self.mpi_comm.Split(color, key))
+        for name, value in self._configs.items():
+            with other.config_scope():
+                setattr(other, name, value)
+        return other
+
+    def finalize(self) -> None:
+        for comm in (self._inner, self.mpi_comm):
+            if comm != self._mpi.COMM_NULL:
+                comm.Free()
+
+    # ---- from one process to another ----
+
+    def send(self, data: tp.Any, dest: int, tag: int) -> None:
+        is_tuple = isinstance(data, tuple | list)
+        arrays = tuple(data) if is_tuple else (data,)
+        specs = tuple(_arrays.spec_of('send', x) for x in arrays)
+        self._check_rank('send', 'dest', dest)
+        header = _Header(is_tuple, specs)
+        if dest == self._rank:
+            # Nobody can receive it before this returns.
+            parts = [_arrays.as_bytes(_arrays.to_host(x)).copy() for x in arrays]
+            self._own_messages = [r for r in self._own_messages if not r.Test()]
+            self._own_messages.append(self.mpi_comm.isend(header, dest, tag))
+            for part in parts:
+                for i in _mpi.chunks(part.size):
+                    self._own_messages.append(self.mpi_comm.Isend(part[i], dest, tag))
+            return
+        self.mpi_comm.send(header, dest, tag)
+        for x in arrays:
+            part = _arrays.as_bytes(_arrays.to_host(x))
+            for i in _mpi.chunks(part.size):
+                self.mpi_comm.Send(part[i], dest, tag)
+
+    def recv(self, source: int, tag: int) -> tp.Any:
+        if source != self._mpi.ANY_SOURCE:
+            self._check_rank('recv', 'source', source)
+        status = self._mpi.Status()
+        header = self.mpi_comm.recv(None, source, tag, status)
+        if not isinstance(header, _Header):
+            raise TypeError(
+                f'recv: rank {status.source} sent an object of type {type(header).__name__}, not '
+                'arrays; use recv_obj'
+            )
+        arrays = []
+        for spec in header.specs:
+            host = np.empty(spec.shape, _arrays.dtype_of(spec))
+            part = _arrays.as_bytes(host)
+            for i in _mpi.chunks(part.size):
+                self.mpi_comm.Recv(part[i], status.source, status.tag)
+            arrays.append(_arrays.to_device(host, spec.kind))
+        return tuple(arrays) if header.is_tuple else arrays[0]
+
+    def send_obj(self, obj: object, dest: int, tag: int) -> None:
+        self._check_rank('send_obj', 'dest', dest)
+        if dest == self._rank:
+            self._own_messages = [r for r in self._own_messages if not r.Test()]
+            self._own_messages.append(self.mpi_comm.isend(obj, dest, tag))
+        else:
+            self.mpi_comm.send(obj, dest, tag)
+
+    def recv_obj(self, source: int, tag: int) -> tp.Any:
+        if source != self._mpi.ANY_SOURCE:
+            self._check_rank('recv_obj', 'source', source)
+        status = self._mpi.Status()
+        obj = self.mpi_comm.recv(None, source, tag, status)
+        if isinstance(obj, _Header):
+            raise TypeError(f'recv_obj: rank {status.source} sent arrays; use recv')
+        return obj
+
+    # ---- arrays of all processes ----
+
+    def bcast(self, data: tp.Any, max_buf_len: int | None = None, root: int = 0) -> tp.Any:
+        def prepare() -> tuple[object, tuple[_Header | None, list[np.ndarray]]]:
+            self._check_rank('bcast', 'root', root)
+            if self._rank != root:
+                return _rooted(root), (None, [])
+            is_tuple = isinstance(data, tuple | list)
+            arrays = tuple(data) if is_tuple else (data,)
+            specs = tuple(_arrays.spec_of('bcast', x) for x in arrays)
+            return _rooted(root), (_Header(is_tuple, specs), [_arrays.to_host(x) for x in arrays])
+
+        header, hosts = self._agreement.reach('bcast', prepare)
+        header = self._inner.bcast(header, root)
+        assert header is not None
+        if self._rank != root:
+            hosts = [np.empty(s.shape, _arrays.dtype_of(s)) for s in header.specs]
+        for host in hosts:
+            self._bcast_bytes(_arrays.as_bytes(host), root, max_buf_len)
+        if self._rank == root:
+            return tuple(data) if header.is_tuple else data
+        results = [
+            _arrays.to_device(host, spec.kind)
+            for host, spec in zip(hosts, header.specs, strict=True)
+        ]
+        return tuple(results) if header.is_tuple else results[0]
+
+    def _bcast_bytes(self, part: np.ndarray, root: int, max_buf_len: int | None = None) -> None:
+        for i in _mpi.chunks(part.size, max_buf_len):
+            self._inner.Bcast(part[i], root)
+
+    def gather(self, data: NdArray, root: int = 0) -> tp.Any:
+        spec, host = self._reach_one('gather', data, root)
+        specs = self._inner.gather(spec, root)
+        if self._rank != root:
+            self._wait(self._start_send(host, root))
+            return None
+        return self._receive_all(specs, host, data)
+
+    def allgather(self, x: NdArray) -> tuple[tp.Any, ...]:
+        spec, host = self._reach_one('allgather', x, None)
+        specs = self._inner.allgather(spec)
+        hosts = [np.empty(s.shape, _arrays.dtype_of(s)) for s in specs]
+        counts = [h.nbytes for h in hosts]
+        if sum(counts) <= _mpi.MAX_BYTES:
+            together = np.empty(sum(counts), np.uint8)
+            self._inner.Allgatherv(_arrays.as_bytes(host), [together, counts])
+            begin = 0
+            for other, n in zip(hosts, counts, strict=True):
+                _arrays.as_bytes(other)[...] = together[begin : begin + n]
+                begin += n
+        else:
+            hosts[self._rank][...] = host
+            for rank, other in enumerate(hosts):
+                self._bcast_bytes(_arrays.as_bytes(other), rank)
+        return tuple(_arrays.like(other, x) for other in hosts)
+
+    def alltoall(self, xs: tp.Sequence[NdArray]) -> tuple[tp.Any, ...]:
+        def prepare() -> tuple[object, tuple[list[Spec], list[np.ndarray]]]:
+            self._check_count('alltoall', xs)
+            specs = [_arrays.spec_of('alltoall', x) for x in xs]
+            return None, (specs, [_arrays.to_host(x) for x in xs])
+
+        specs, hosts = self._agreement.reach('alltoall', prepare)
+        theirs = self._inner.alltoall(specs)
+        requests = []
+        for rank, host in enumerate(hosts):
+            if rank != self._rank:
+                requests += self._start_send(host, rank)
+        return self._receive_all(theirs, hosts[self._rank], xs[self._rank], requests)
+
+    def scatter(self, xs: tp.Sequence[NdArray] | None, root: int = 0) -> tp.Any:
+        def prepare() -> tuple[object, tuple[list[Spec] | None, list[np.ndarray]]]:
+            self._check_rank('scatter', 'root', root)
+            if self._rank != root:
+                return _rooted(root), (None, [])
+            self._check_count('scatter', xs)
+            assert xs is not None
+            specs = [_arrays.spec_of('scatter', x) for x in xs]
+            return _rooted(root), (specs, [_arrays.to_host(x) for x in xs])
+
+        specs, hosts = self._agreement.reach('scatter', prepare)
+        spec = self._inner.scatter(specs, root)
+        if self._rank != root:
+            host = np.empty(spec.shape, _arrays.dtype_of(spec))
+            self._wait(self._start_recv(host, root))
+            return _arrays.to_device(host, spec.kind)
+        requests = []
+        for rank, host in enumerate(hosts):
+            if rank != root:
+                requests += self._start_send(host, rank)
+        self._wait(requests)
+        assert xs is not None
+        return xs[root]
+
+    def allreduce(self, data: NdArray) -> tp.Any:
+        def prepare() -> tuple[object, np.ndarray]:
+            spec = _arrays.spec_of('allreduce', data)
+            return f'{spec}', _arrays.to_host(data).copy()  # which the result is written to
+
+        host = self._agreement.reach('allreduce', prepare)
+        return _arrays.like(self._sum(host), data)
+
+    def _sum(self, host: np.ndarray) -> np.ndarray:
+        """The sum over all processes; the array is written to."""
+        if self._size == 1 or host.size == 0:
+            return host
+        dtype = host.dtype
+        if dtype.kind == 'V' or dtype == np.float16:  # MPI has none of them
+            host = host.astype(np.float32)
+        flat = host.reshape(-1)
+        op = self._mpi.LOR if dtype == np.bool_ else self._mpi.SUM
+        for i in _mpi.chunks(flat.size, _mpi.MAX_BYTES // flat.itemsize):
+            self._inner.Allreduce(self._mpi.IN_PLACE, flat[i], op)
+        return host.astype(dtype, copy=False)
+
+    def _reach_one(self, operation: str, x: NdArray, root: int | None) -> tuple[Spec, np.ndarray]:
+        """Prepares an operation on an array of each process; all have one dtype."""
+
+        def prepare() -> tuple[object, tuple[Spec, np.ndarray]]:
+            if root is not None:
+                self._check_rank(operation, 'root', root)
+            spec = _arrays.spec_of(operation, x)
+            return f'{spec.dtype}, {_rooted(root)}', (spec, _arrays.to_host(x))
+
+        return self._agreement.reach(operation, prepare)
+
+    def _receive_all(
+        self,
+        specs: list[Spec],
+        own: np.ndarray,
+        x: NdArray,
+        requests: tp.Sequence[tp.Any] = (),
+    ) -> tuple[tp.Any, ...]:
+        """Receives an array of each other process, and waits for that and for ``requests``."""
+        hosts, waiting = [], list(requests)
+        for rank, spec in enumerate(specs):
+            if rank == self._rank:
+                hosts.append(own.copy())
+                continue
+            hosts.append(np.empty(spec.shape, _arrays.dtype_of(spec)))
+            waiting += self._start_recv(hosts[-1], rank)
+        self._wait(waiting)
+        return tuple(_arrays.like(host, x) for host in hosts)
+
+    def _start_send(self, host: np.ndarray, dest: int) -> list[tp.Any]:
+        part = _arrays.as_bytes(host)
+        return [self._inner.Isend(part[i], dest, _TAG) for i in _mpi.chunks(part.size)]
+
+    def _start_recv(self, host: np.ndarray, source: int) -> list[tp.Any]:
+        part = _arrays.as_bytes(host)
+        return [self._inner.Irecv(part[i], source, _TAG) for i in _mpi.chunks(part.size)]
+
+    def _wait(self, requests: tp.Sequence[tp.Any]) -> None:
+        self._mpi.Request.Waitall(list(requests))
+
+    # ---- objects of all processes ----
+
+    def bcast_obj(self, obj: object, max_buf_len: int | None = None, root: int = 0) -> tp.Any:
+        def prepare() -> tuple[object, bytes]:
+            self._check_rank('bcast_obj', 'root', root)
+            return _rooted(root), pickle.dumps(obj, 5) if self._rank == root else b''
+
+        text = self._agreement.reach('bcast_obj', prepare)
+        if self._size == 1:
+            return obj
+        part = np.frombuffer(text, np.uint8)
+        n = self._inner.bcast(part.size, root)
+        if self._rank != root:
+            part = np.empty(n, np.uint8)
+        self._bcast_bytes(part, root, max_buf_len)
+        return obj if self._rank == root else pickle.loads(part)  # type: ignore[arg-type]
+
+    def gather_obj(self, obj: object, root: int = 0) -> list[tp.Any] | None:
+        def prepare() -> tuple[object, None]:
+            self._check_rank('gather_obj', 'root', root)
+            return _rooted(root), None
+
+        self._agreement.reach('gather_obj', prepare)
+        return self._inner.gather(obj, root)
+
+    def allgather_obj(self, obj: object) -> list[tp.Any]:
+        """Brings objects of all processes to all.
+
+        Args:
+            obj: That of this process.
+
+        Returns:
+            list: By rank.
+        """
+        self._agreement.reach('allgather_obj', lambda: (None, None))
+        return self._inner.allgather(obj)
+
+    def allreduce_obj(self, obj: tp.Any) -> tp.Any:
+        self._agreement.reach('allreduce_obj', lambda: (None, None))
+        return functools.reduce(operator.add, self._inner.allgather(obj))
+
+    # ---- models ----
+
+    def _groups(self, items: list[tp.Any]) -> list[list[tp.Any]]:
+        """Which parameters, or their gradients, are sent at once: those of a dtype and device."""
+        return _model.group(items)
+
+    def bcast_data(self, model: Link) -> None:
+        items = self._agreement.reach('bcast_data', lambda: _model.arrays_of(model))
+        if self._size == 1:
+            return
+        for group in self._groups(items):
+            flat = _model.join(group)
+            self._bcast_bytes(_arrays.as_bytes(flat), 0)
+            if self._rank != 0:
+                _model.write_back(group, flat)
+
+    def multi_node_mean_grad(self, model: Link, zero_fill: bool = False) -> None:
+        items = self._agreement.reach(
+            'multi_node_mean_grad', lambda: _model.gradients_of(model, zero_fill)
+        )
+        if self._size == 1:
+            return
+        for group in self._groups(items):
+            self._replace(group, self._mean(_model.join(group)))
+
+    def _mean(self, flat: np.ndarray) -> np.ndarray:
+        dtype = flat.dtype
+        if dtype.kind == 'V' or dtype == np.float16:
+            flat = flat.astype(np.float32)
+        flat = self._sum(flat)
+        flat /= self._size
+        return flat.astype(dtype, copy=False)
+
+    @staticmethod
+    def _replace(group: list[tp.Any], flat: np.ndarray) -> None:
+        _model.set_gradients(group, flat)
+
+    # ---- checks ----
+
+    def _check_rank(self, operation: str, name: str, rank: int) -> None:
+        if not 0 <= operator.index(rank) < self._size:
+            raise ValueError(f'{operation}: {name} is {rank}, and there are {self._size} processes')
+
+    def _check_count(self, operation: str, xs: object) -> None:
+        if not isinstance(xs, tuple | list):
+            raise TypeError(
+                f'{operation}: expected a tuple of an array for each process, got '
+                f'{type(xs).__name__}'
+            )
+        if len(xs) != self._size:
+            raise ValueError(
+                f'{operation}: got {len(xs)} arrays, and there are {self._size} processes'
+            )
+
+
+def _rooted(root: int | None) -> str:
+    return f'root {root}'

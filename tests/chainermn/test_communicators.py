@@ -1,0 +1,67 @@
+"""Communicators of all kinds."""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+
+
+@pytest.mark.parametrize(('n', 'name'), [(3, 'naive'), (2, 'flat'), (1, 'non_cuda_aware')])
+def test_arrays_and_models(run_checks, n, name):
+    assert run_checks(n, 'checks_arrays', 'checks_models', communicator=name) > 25
+
+
+@pytest.mark.parametrize('is_hooked_by', ['communicator', 'environment'])
+def test_an_exception_ends_all(mpiexec, tmp_path, is_hooked_by):
+    """The other rank waits for a message that nobody sends."""
+    program = tmp_path / 'program.py'
+    program.write_text(
+        'import sys, chainermn\n'
+        'from mpi4py import MPI\n'
+        'assert sys.excepthook is sys.__excepthook__ or sys.argv[1] == "environment"\n'
+        'if sys.argv[1] == "communicator":\n'
+        '    chainermn.create_communicator("naive")\n'
+        'if MPI.COMM_WORLD.rank == 1:\n'
+        '    raise KeyError("the reason")\n'
+        'MPI.COMM_WORLD.recv()\n'
+    )
+    env = {'CHAINERMN_FORCE_ABORT_ON_EXCEPTION': '1'} if is_hooked_by == 'environment' else {}
+    done = mpiexec(2, program, is_hooked_by, env=env, timeout=60)
+    assert done.returncode != 0
+    assert "KeyError: 'the reason'" in done.stderr
+    assert 'rank 1 of 2 raised KeyError, which ends all processes' in done.stderr
+
+
+def test_stacks_are_printed_where_ranks_wait_for_ever(mpiexec, tmp_path):
+    checks = tmp_path / 'checks.py'
+    checks.write_text('def check_it(comm):\n    if comm.rank == 0:\n        comm.recv(1, 0)\n')
+    done = mpiexec(2, HERE / 'ranks.py', '--timeout=3', checks, timeout=60)
+    assert done.returncode != 0
+    assert 'in check_it' in done.stderr
+    assert 'in recv' in done.stderr
+
+
+def test_import_needs_no_mpi():
+    """mpi4py is needed by communicators only, and what is missing is said."""
+    program = (
+        'import sys\n'
+        'sys.modules["mpi4py"] = None\n'
+        'import chainermn\n'
+        'try:\n'
+        '    chainermn.create_communicator("naive")\n'
+        'except ImportError as error:\n'
+        '    assert \'pip install ".[mpi]"\' in str(error), error\n'
+        'else:\n'
+        '    raise AssertionError\n'
+    )
+    subprocess.run([sys.executable, '-c', program], check=True)
+
+
+def test_versions_are_the_same():
+    import chainer
+    import chainermn
+
+    assert chainermn.__version__ == chainer.__version__

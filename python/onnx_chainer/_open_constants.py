@@ -60,8 +60,7 @@ def opened(
         g.length_of(*axes[axis]) if axis in axes else g.ints([n])
         for axis, n in enumerate(array.shape)
     ]
-    shape = g.op('Concat', parts, axis=0) if len(parts) > 1 else parts[0]
-    y = g.op('Expand', [tensor.name, shape])
+    y = g.op('Expand', [tensor.name, g.concat(parts)])
     lengths = tp.cast('Lengths', g.context.lengths)
     known = {axis: tp.cast(tuple, lengths.of(x))[place] for axis, (x, place) in axes.items()}
     lengths.hints[y] = [known.get(axis, n) for axis, n in enumerate(array.shape)]

@@ -16,16 +16,16 @@ def floor_divided(g: Writer, a: str, b: str, dtype: np.dtype) -> str:
     """The quotient, rounded down."""
     quotient = g.op('Div', [a, b])
     if dtype.kind in 'fV':  # bfloat16 is a V
-        return tp.cast(str, g.op('Floor', [quotient]))
+        return g.op('Floor', [quotient])
     if dtype.kind == 'u':
-        return tp.cast(str, quotient)
+        return quotient
     g.need(9, 'Less of integers')
     # Integers are divided towards 0; a rest with the sign that b has not is one less.
     rest = g.op('Sub', [a, g.op('Mul', [quotient, b])])
     zero = g.const(0, 'value', dtype)
     is_other = g.op('Xor', [g.op('Less', [rest, zero]), g.op('Less', [b, zero])])
     has_rest = g.op('Not', [g.op('Equal', [rest, zero])])
-    return tp.cast(str, g.op('Sub', [quotient, g.cast(g.op('And', [has_rest, is_other]), dtype)]))
+    return g.op('Sub', [quotient, g.cast(g.op('And', [has_rest, is_other]), dtype)])
 
 
 def log1p(g: Writer, x: str, dtype: np.dtype) -> str:
@@ -45,23 +45,23 @@ def expm1(g: Writer, x: str, dtype: np.dtype) -> str:
     g.need(9, 'Sinh')
     half = g.op('Mul', [x, g.const(0.5, 'value', dtype)])
     twice = g.op('Mul', [g.op('Sinh', [half]), g.const(2, 'value', dtype)])
-    return tp.cast(str, g.op('Mul', [twice, g.op('Exp', [half])]))
+    return g.op('Mul', [twice, g.op('Exp', [half])])
 
 
 def cosh(g: Writer, x: str, dtype: np.dtype) -> str:
     """cosh(x)."""
     if g.opset >= 9:
-        return tp.cast(str, g.op('Cosh', [x]))
+        return g.op('Cosh', [x])
     both = g.op('Add', [g.op('Exp', [x]), g.op('Exp', [g.op('Neg', [x])])])
-    return tp.cast(str, g.op('Mul', [both, g.const(0.5, 'value', dtype)]))
+    return g.op('Mul', [both, g.const(0.5, 'value', dtype)])
 
 
 def sinh(g: Writer, x: str, dtype: np.dtype) -> str:
     """sinh(x)."""
     if g.opset >= 9:
-        return tp.cast(str, g.op('Sinh', [x]))
+        return g.op('Sinh', [x])
     both = g.op('Sub', [g.op('Exp', [x]), g.op('Exp', [g.op('Neg', [x])])])
-    return tp.cast(str, g.op('Mul', [both, g.const(0.5, 'value', dtype)]))
+    return g.op('Mul', [both, g.const(0.5, 'value', dtype)])
 
 
 def arctan2(y: Term, x: Term) -> Term:
@@ -81,7 +81,7 @@ def arctan2(y: Term, x: Term) -> Term:
 def gelu(g: Writer, x: str, dtype: np.dtype, is_tanh: bool) -> str:
     """The Gaussian error linear unit."""
     if g.opset >= 20 and dtype.name != 'float64':  # of which runtimes have few digits
-        return tp.cast(str, g.op('Gelu', [x], approximate='tanh' if is_tanh else 'none'))
+        return g.op('Gelu', [x], approximate='tanh' if is_tanh else 'none')
 
     def number(value: float) -> str:
         return g.const(value, 'value', dtype)
@@ -94,11 +94,11 @@ def gelu(g: Writer, x: str, dtype: np.dtype, is_tanh: bool) -> str:
     else:
         g.need(9, 'Erf')
         grown = g.op('Erf', [g.op('Mul', [x, number(math.sqrt(0.5))])])
-    return tp.cast(str, g.op('Mul', [half, g.op('Add', [grown, number(1)])]))
+    return g.op('Mul', [half, g.op('Add', [grown, number(1)])])
 
 
 def mish(g: Writer, x: str) -> str:
     """x tanh(softplus(x))."""
     if g.opset >= 18:
-        return tp.cast(str, g.op('Mish', [x]))
-    return tp.cast(str, g.op('Mul', [x, g.op('Tanh', [g.op('Softplus', [x])])]))
+        return g.op('Mish', [x])
+    return g.op('Mul', [x, g.op('Tanh', [g.op('Softplus', [x])])])

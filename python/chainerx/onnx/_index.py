@@ -134,7 +134,7 @@ def _advanced(g: Writer, x: str, shape: tuple[int, ...], entries: list[tp.Any]) 
         g.need(11, 'GatherND')
         both = places[0]
         if len(places) > 1:
-            both = g.op('Concat', [g.unsqueeze(i, [n_new]) for i in places], axis=n_new)
+            both = g.concat([g.unsqueeze(i, [n_new]) for i in places], n_new)
         x = g.op('GatherND', [g.transpose(x, axes + rest), both])
     # Now the axes of the indices come first, then the rest.
     before = sum(e is not None for e in entries[:first]) if together else 0

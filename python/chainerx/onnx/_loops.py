@@ -17,13 +17,13 @@ Steps: tp.TypeAlias = tuple[list[str], list[tuple[str, tp.Any]]]
 def cumprod(g: Writer, x: Term, axis: int, ndim: int) -> str:
     """Running products along an axis."""
     if g.opset >= 26:
-        return tp.cast(str, g.op('CumProd', [x.name, g.const(axis, 'axis', np.int64)]))
+        return g.op('CumProd', [x.name, g.const(axis, 'axis', np.int64)])
     g.need(8, 'Expand')
     order = [axis, *(i for i in range(ndim) if i != axis)]
     turned = g.transpose(x.name, order)
     ones = g.op('Expand', [x.of(1).name, g.lengths_of(turned, 1, ndim)])
     # A row in front, for a loop of no steps would not know the shape of its results.
-    turned = g.op('Concat', [g.unsqueeze(ones, [0]), turned], axis=0)
+    turned = g.concat([g.unsqueeze(ones, [0]), turned])
 
     def step(number: str, states: list[str]) -> Steps:
         y = g.op('Mul', [states[0], g.op('Gather', [turned, number], axis=0)])
@@ -49,7 +49,7 @@ def inverse(g: Writer, a: Term, n: int) -> Term:
     g.need(9, 'Where')
     eye = Term(g, g.const(np.eye(n)[None], 'eye', a.dtype), a.dtype)
     unit = a * 0 + eye
-    both = g.op('Concat', [a.name, unit.name], axis=2)
+    both = g.concat([a.name, unit.name], 2)
     rows = Term(g, g.const(np.arange(n), 'rows', np.int64), np.int64)
 
     def total(x: Term, axis: int) -> Term:

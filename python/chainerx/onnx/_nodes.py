@@ -74,6 +74,14 @@ class NodeBuilder:
         self._n_names += 1
         return f'{self._prefix}_tmp_{self._n_names - 1}'
 
+    @tp.overload
+    def op(
+        self, op_name: str, input_names: tp.Sequence[str], num_outputs: int, **kwargs: tp.Any
+    ) -> tp.Any: ...
+
+    @tp.overload
+    def op(self, op_name: str, input_names: tp.Sequence[str], **kwargs: tp.Any) -> str: ...
+
     def op(
         self,
         op_name: str,

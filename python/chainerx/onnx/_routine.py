@@ -303,8 +303,7 @@ class RoutineWriter(Writer):
         """Lengths as a vector of int64."""
         if all(type(n) is int or isinstance(n, np.integer) for n in lengths):
             return self.ints(lengths, 'shape')
-        parts = [self.length_vector(n) for n in lengths]
-        return parts[0] if len(parts) == 1 else tp.cast(str, self.op('Concat', parts, axis=0))
+        return self.concat([self.length_vector(n) for n in lengths])
 
     def shaped(self, x: str, shape: Sequence[tp.Any]) -> str:
         """Another shape, some of whose lengths may be open."""
@@ -314,13 +313,13 @@ class RoutineWriter(Writer):
             lengths[is_open.index(True)] = -1
         elif any(isinstance(n, int) and n == 0 for n in lengths):
             self.need(14, 'allowzero of Reshape')
-            return tp.cast(str, self.op('Reshape', [x, self.vector(lengths)], allowzero=1))
-        return tp.cast(str, self.op('Reshape', [x, self.vector(lengths)]))
+            return self.op('Reshape', [x, self.vector(lengths)], allowzero=1)
+        return self.op('Reshape', [x, self.vector(lengths)])
 
     def expand(self, x: str, shape: Sequence[tp.Any]) -> str:
         """Broadcasts to a shape."""
         self.need(8, 'Expand')
-        return tp.cast(str, self.op('Expand', [x, self.vector(shape)]))
+        return self.op('Expand', [x, self.vector(shape)])
 
 
 def _key(expression: tp.Any) -> tp.Any:

@@ -63,8 +63,8 @@ class Writer(NodeBuilder):
 
     def _with_axes(self, op: str, x: str, axes: tp.Sequence[int], since: int, **kw: tp.Any) -> str:
         if self.opset < since:
-            return tp.cast(str, self.op(op, [x], axes=list(axes), **kw))
-        return tp.cast(str, self.op(op, [x, self.ints(axes, 'axes')], **kw))
+            return self.op(op, [x], axes=list(axes), **kw)
+        return self.op(op, [x, self.ints(axes, 'axes')], **kw)
 
     def squeeze(self, x: str, axes: tp.Sequence[int]) -> str:
         """Takes axes of length 1 away."""
@@ -80,20 +80,20 @@ class Writer(NodeBuilder):
         """One of the operators Reduce..., over all axes for None."""
         op, since = f'Reduce{kind}', 13 if kind == 'Sum' else 18
         if axes is None:
-            return tp.cast(str, self.op(op, [x], keepdims=int(keepdims)))
+            return self.op(op, [x], keepdims=int(keepdims))
         if not axes:
-            return tp.cast(str, self.op('Identity', [x]))
+            return self.op('Identity', [x])
         return self._with_axes(op, x, axes, since, keepdims=int(keepdims))
 
     def transpose(self, x: str, perm: tp.Sequence[int]) -> str:
         """Orders the axes."""
         if list(perm) == list(range(len(perm))):
             return x
-        return tp.cast(str, self.op('Transpose', [x], perm=list(perm)))
+        return self.op('Transpose', [x], perm=list(perm))
 
     def reshape(self, x: str, shape: tp.Sequence[int]) -> str:
         """Another shape; 0 stands for the length that the axis has, -1 for the rest."""
-        return tp.cast(str, self.op('Reshape', [x, self.ints(shape, 'shape')]))
+        return self.op('Reshape', [x, self.ints(shape, 'shape')])
 
     # Shapes with open axes
 
@@ -115,11 +115,11 @@ class Writer(NodeBuilder):
 
     def length_of(self, x: str, axis: int) -> str:
         """The length of an axis of a value, a vector of one element."""
-        return self.slice(tp.cast(str, self.op('Shape', [x])), [axis], [axis + 1], [0])
+        return self.slice(self.op('Shape', [x]), [axis], [axis + 1], [0])
 
     def lengths_of(self, x: str, begin: int, end: int) -> str:
         """The lengths of several axes of a value, a vector."""
-        return self.slice(tp.cast(str, self.op('Shape', [x])), [begin], [end], [0])
+        return self.slice(self.op('Shape', [x]), [begin], [end], [0])
 
     def shape_of(self, lengths: tp.Sequence[Length]) -> str:
         """A vector of lengths; one that is None is -1."""
@@ -129,7 +129,7 @@ class Writer(NodeBuilder):
             self.length(n) if isinstance(n, str) else self.ints([-1 if n is None else n])
             for n in lengths
         ]
-        return tp.cast(str, self.op('Concat', parts, axis=0))
+        return self.concat(parts)
 
     def reshape_open(self, x: str, lengths: tp.Sequence[Length], traced: tp.Sequence[int]) -> str:
         """Another shape with open axes, of which at most one can be found from the others.
@@ -149,17 +149,17 @@ class Writer(NodeBuilder):
             found = [None if isinstance(n, str) else n for n in found]
         for i in unknown[1:]:
             found[i] = traced[i]
-        return tp.cast(str, self.op('Reshape', [x, self.shape_of(found)]))
+        return self.op('Reshape', [x, self.shape_of(found)])
 
     def reshape_empty(self, x: str, shape: tp.Sequence[int]) -> str:
         """Another shape, in which 0 is a length."""
         self.need(14, 'allowzero of Reshape')
-        return tp.cast(str, self.op('Reshape', [x, self.ints(shape, 'shape')], allowzero=1))
+        return self.op('Reshape', [x, self.ints(shape, 'shape')], allowzero=1)
 
     def split(self, x: str, sizes: tp.Sequence[int], axis: int) -> tuple[str, ...]:
         """Parts of an axis."""
         if len(sizes) == 1:
-            return (tp.cast(str, self.op('Identity', [x])),)
+            return (self.op('Identity', [x]),)
         if self.opset < 13:
             found = self.op('Split', [x], len(sizes), axis=axis, split=list(sizes))
         else:
@@ -180,13 +180,11 @@ class Writer(NodeBuilder):
         if self.opset < 10:
             if steps is not None and any(step != 1 for step in steps):
                 self.need(10, 'steps of Slice')
-            return tp.cast(
-                str, self.op('Slice', [x], starts=list(starts), ends=list(ends), axes=list(axes))
-            )
+            return self.op('Slice', [x], starts=list(starts), ends=list(ends), axes=list(axes))
         inputs = [x, self.ints(starts, 'starts'), self.ints(ends, 'ends'), self.ints(axes, 'axes')]
         if steps is not None:
             inputs.append(self.ints(steps, 'steps'))
-        return tp.cast(str, self.op('Slice', inputs))
+        return self.op('Slice', inputs)
 
     def pad(
         self, x: str, pads: tp.Sequence[int], value: float, dtype: tp.Any, mode: str = 'constant'
@@ -194,29 +192,33 @@ class Writer(NodeBuilder):
         """Adds elements around; `pads` has all beginnings, then all ends."""
         if self.opset < 11:
             number = float(value) if mode == 'constant' else None
-            return tp.cast(str, self.op('Pad', [x], pads=list(pads), mode=mode, value=number))
+            return self.op('Pad', [x], pads=list(pads), mode=mode, value=number)
         inputs = [x, self.ints(pads, 'pads')]
         if mode == 'constant':
             inputs.append(self.const(value, 'value', dtype))
-        return tp.cast(str, self.op('Pad', inputs, mode=mode))
+        return self.op('Pad', inputs, mode=mode)
 
     def clip(self, x: str, low: float | None, high: float | None, dtype: tp.Any) -> str:
         """Bounds the elements."""
         if self.opset < 11:
-            return tp.cast(str, self.op('Clip', [x], min=low, max=high))
+            return self.op('Clip', [x], min=low, max=high)
         bounds = ['' if v is None else self.const(v, 'bound', dtype) for v in (low, high)]
         while bounds and not bounds[-1]:
             bounds.pop()
-        return tp.cast(str, self.op('Clip', [x, *bounds]))
+        return self.op('Clip', [x, *bounds])
+
+    def concat(self, parts: tp.Sequence[str], axis: int = 0) -> str:
+        """Joins values along an axis; one alone is itself."""
+        return self.op('Concat', parts, axis=axis) if len(parts) > 1 else parts[0]
 
     def where(self, condition: str, x: str, y: str) -> str:
         """Chooses by a condition."""
         self.need(9, 'Where')
-        return tp.cast(str, self.op('Where', [condition, x, y]))
+        return self.op('Where', [condition, x, y])
 
     def cast(self, x: str, dtype: tp.Any) -> str:
         """Converts the dtype."""
-        return tp.cast(str, self.op('Cast', [x], to=elem_type(dtype)))
+        return self.op('Cast', [x], to=elem_type(dtype))
 
     def loop(
         self,
@@ -258,7 +260,7 @@ class Writer(NodeBuilder):
         """Softmax or LogSoftmax along an axis."""
         axis %= ndim
         if self.opset >= 13 or axis == ndim - 1:
-            return tp.cast(str, self.op(op, [x], axis=axis))
+            return self.op(op, [x], axis=axis)
         # Older ones flatten all axes from the given one on.
         perm = [i for i in range(ndim) if i != axis] + [axis]
         y = self.op(op, [self.transpose(x, perm)], axis=ndim - 1)
@@ -271,4 +273,4 @@ class Writer(NodeBuilder):
         values = self.const([0, 1], 'values', dtype)
         depth_name = self.const(depth, 'depth', np.int64)
         places = self.cast(t, np.int64)  # runtimes have no other
-        return tp.cast(str, self.op('OneHot', [places, depth_name, values], axis=axis))
+        return self.op('OneHot', [places, depth_name, values], axis=axis)

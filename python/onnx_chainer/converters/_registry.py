@@ -178,7 +178,7 @@ def same(operators: dict[str, str]) -> None:
 
 
 def _one_operator(op: str, g: Conversion) -> str:
-    return tp.cast(str, g.op(op, g.x))
+    return g.op(op, g.x)
 
 
 def convert(params: FunctionConverterParams) -> tuple[onnx.NodeProto, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typing as tp
-
 from chainerx.onnx import _compositions as compositions
 
 from onnx_chainer.converters._registry import Conversion, converts, same
@@ -35,7 +33,7 @@ def clipped_relu(g: Conversion) -> str:
 def crelu(g: Conversion) -> str:
     negative = g.op('Neg', g.x)
     parts = [g.op('Relu', g.x), g.op('Relu', [negative])]
-    return g.op('Concat', parts, axis=g.func.axis)
+    return g.concat(parts, g.func.axis)
 
 
 @converts('PReLUFunction')
@@ -85,4 +83,4 @@ def silu(g: Conversion) -> str:
 def swish(g: Conversion) -> str:
     x, beta = g.x
     beta = g.unsqueeze(beta, range(len(g.shape(1)), len(g.shape(0)) - 1))
-    return tp.cast(str, g.op('Mul', [x, g.op('Sigmoid', [g.op('Mul', [beta, x])])]))
+    return g.op('Mul', [x, g.op('Sigmoid', [g.op('Mul', [beta, x])])])

@@ -130,26 +130,26 @@ def _moved(
 @converts('Stack')
 def stack(g: Conversion) -> str:
     axis = _axis(g.func.axis, len(g.shape(0)) + 1)
-    return g.op('Concat', [g.unsqueeze(x, [axis]) for x in g.x], axis=axis)
+    return g.concat([g.unsqueeze(x, [axis]) for x in g.x], axis)
 
 
 @converts('Hstack')
 def hstack(g: Conversion) -> str:
     ndim = len(g.shape(0))
     xs = [g.unsqueeze(x, [0]) for x in g.x] if ndim == 0 else g.x
-    return g.op('Concat', xs, axis=0 if ndim < 2 else 1)
+    return g.concat(xs, 0 if ndim < 2 else 1)
 
 
 @converts('Vstack')
 def vstack(g: Conversion) -> str:
     ndim = len(g.shape(0))
-    return g.op('Concat', [g.unsqueeze(x, range(2 - ndim)) for x in g.x], axis=0)
+    return g.concat([g.unsqueeze(x, range(2 - ndim)) for x in g.x])
 
 
 @converts('Dstack')
 def dstack(g: Conversion) -> str:
     axes = {0: (0, 1, 2), 1: (0, 2), 2: (2,)}.get(len(g.shape(0)), ())
-    return g.op('Concat', [g.unsqueeze(x, axes) for x in g.x], axis=2)
+    return g.concat([g.unsqueeze(x, axes) for x in g.x], 2)
 
 
 @converts('Separate')
@@ -163,11 +163,11 @@ def separate(g: Conversion) -> tuple[str, ...]:
 def transpose_sequence(g: Conversion) -> tuple[str, ...]:
     lengths = [g.shape(i)[0] for i in range(len(g.x))]
     if lengths and len(set(lengths)) == 1 and len(lengths) > 1:
-        whole = g.op('Concat', [g.unsqueeze(x, [1]) for x in g.x], axis=1)
+        whole = g.concat([g.unsqueeze(x, [1]) for x in g.x], 1)
         return tuple(g.squeeze(y, [0]) for y in g.split(whole, [1] * lengths[0], 0))
     columns = [g.split(x, [1] * n, 0) if n else () for x, n in zip(g.x, lengths, strict=True)]
     return tuple(
-        g.op('Concat', [column[t] for column in columns if t < len(column)], axis=0)
+        g.concat([column[t] for column in columns if t < len(column)])
         for t in range(max(lengths, default=0))
     )
 
@@ -291,7 +291,7 @@ def pad_sequence(g: Conversion) -> str:
         if missing[0]:
             padded = g.pad(x, [0] * len(shape) + missing, g.func.padding, g.dtype(i))
         rows.append(g.unsqueeze(padded, [0]))
-    return g.op('Concat', rows, axis=0)
+    return g.concat(rows)
 
 
 @converts('ResizeImages')
@@ -306,7 +306,7 @@ def _resize_images(g: Conversion) -> str:
             images = ((2, f.out_H), (3, f.out_W))
             g.hint([*g.lengths(0)[:2], *(_resized(g, axis, n) for axis, n in images)])
             ends = [_size(g, axis, n) for axis, n in images]
-            sizes = g.op('Concat', [g.lengths_of(g.x[0], 0, 2), *ends], axis=0)
+            sizes = g.concat([g.lengths_of(g.x[0], 0, 2), *ends])
         return g.op(
             'Resize',
             [g.x[0], '', '', sizes]
@@ -349,7 +349,7 @@ def _size(g: Conversion, axis: int, n: int) -> str:
     found = _resized(g, axis, n)
     if found is None:
         times = g.ints([n // g.shape(0)[axis]])
-        return tp.cast(str, g.op('Mul', [g.length_of(g.x[0], axis), times]))
+        return g.op('Mul', [g.length_of(g.x[0], axis), times])
     return g.length(found) if isinstance(found, str) else g.ints([found])
 
 

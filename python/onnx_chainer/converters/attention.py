@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import typing as tp
 
 import numpy as np
 
@@ -75,7 +74,7 @@ def _places(g: Conversion, x: str, axis: int) -> str:
     """0, 1, ... along an axis of a value."""
     g.need(11, 'Range')
     zero, one = (g.const(n, 'bound', np.int64) for n in (0, 1))
-    return tp.cast(str, g.op('Range', [zero, g.squeeze(g.length_of(x, axis), [0]), one]))
+    return g.op('Range', [zero, g.squeeze(g.length_of(x, axis), [0]), one])
 
 
 def _last_two_swapped(ndim: int) -> list[int]:
@@ -114,5 +113,5 @@ def rotary_embedding(g: Conversion) -> str:
     second = g.op('Add', [g.op('Mul', [b, cos]), g.op('Mul', [a, sin])])
     if f.interleaved:
         both = [g.unsqueeze(part, [last + 1]) for part in (first, second)]
-        return g.reshape(g.op('Concat', both, axis=last + 1), [*[0] * last, depth])
-    return g.op('Concat', [first, second], axis=last)
+        return g.reshape(g.concat(both, last + 1), [*[0] * last, depth])
+    return g.concat([first, second], last)

@@ -33,7 +33,7 @@ def _row_lengths(g: Conversion, i: int, source: int, axis: int) -> str:
     n = g.shape(source)[axis]
     is_open = not isinstance(g.lengths(source)[axis], int)
     if known and (known[0] == n).all() and (is_open or not isinstance(g.lengths(3)[1], int)):
-        rows = g.op('Concat', [g.length_of(g.x[3], 1), g.ints([1])], axis=0)
+        rows = g.concat([g.length_of(g.x[3], 1), g.ints([1])])
         return g.op('Expand', [g.length_of(g.x[source], axis) if is_open else g.ints([n]), rows])
     return g.unsqueeze(g.cast(g.x[i], np.int64), [1])
 
@@ -47,13 +47,13 @@ def connectionist_temporal_classification(g: Conversion) -> str:
     labels = Term(g, g.cast(g.x[2], np.int64), np.int64)
     column = Term(g, label_lengths, np.int64) * 0
     # blank, label, blank, ..., label, blank
-    pairs = g.op('Concat', [g.unsqueeze(y.name, [2]) for y in (labels * 0 + blank, labels)], axis=2)
+    pairs = g.concat([g.unsqueeze(y.name, [2]) for y in (labels * 0 + blank, labels)], 2)
     row = [g.reshape(pairs, [0, -1]), (column + blank).name]
-    path = Term(g, g.op('Concat', row, axis=1), np.int64)
+    path = Term(g, g.concat(row, 1), np.int64)
 
     def moved(y: Term, first: Term) -> Term:
         rest = g.slice(y.name, [0], [-1], [1])
-        return Term(g, g.op('Concat', [first.name, rest], axis=1), y.dtype)
+        return Term(g, g.concat([first.name, rest], 1), y.dtype)
 
     # A label may follow another one without a blank between them.
     zeros, never = (column.cast(x.dtype) + value for value in (0.0, NEVER))
@@ -106,7 +106,7 @@ def _joined(g: Conversion, y: Term, ended: list[Term]) -> Term:
     if not ended:
         return y
     names = [y.name, *(part.name for part in reversed(ended))]
-    return Term(g, g.op('Concat', names, axis=0), y.dtype)
+    return Term(g, g.concat(names), y.dtype)
 
 
 def _scores(g: Conversion, n: int) -> tuple[Term, list[Term]]:
@@ -179,7 +179,7 @@ def _write_labels(
             break
         back = g.op('GatherElements', [origins[i - 1], here.name], axis=1)
         _, rest = _parted(g, Term(g, label, np.int64), counts[i], counts[0])
-        label = g.op('Concat', [back, *(x.name for x in rest)], axis=0) if rest else back
+        label = g.concat([back, *(x.name for x in rest)])
     for array, name in zip(g.params.byproducts, reversed(labels), strict=True):
         if any(array is x for x in wanted):
             g.context.know_array(array, g.cast(g.squeeze(name, [1]), array.dtype))

@@ -38,7 +38,7 @@ def _since(opset: int, operators: dict[str, str]) -> None:
 
         def convert(g: Conversion, op: str = op) -> str:
             g.need(opset, op)
-            return tp.cast(str, g.op(op, g.x))
+            return g.op(op, g.x)
 
         converts(name)(convert)
 
@@ -57,7 +57,7 @@ def _extremum(name: str, op: str) -> None:
     def convert(g: Conversion) -> str:
         if g.shape(0) != g.shape(1):
             g.need(8, f'broadcasting of {op}')
-        return tp.cast(str, g.op(op, g.x))
+        return g.op(op, g.x)
 
     converts(name)(convert)
 
@@ -68,7 +68,7 @@ _extremum('Minimum', 'Min')
 
 @converts('Add', 'MultiAdd')
 def add(g: Conversion) -> str:
-    return functools.reduce(lambda a, b: tp.cast(str, g.op('Add', [a, b])), g.x)
+    return functools.reduce(lambda a, b: g.op('Add', [a, b]), g.x)
 
 
 @converts('AddConstant')

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typing as tp
-
 import numpy as np
 from chainerx.onnx._terms import Term
 
@@ -49,7 +47,7 @@ def gaussian(g: Conversion) -> str:
     mean, ln_var = g.term(0), g.term(1)
     eps = _given(g, 'eps')
     if eps is None:
-        eps = tp.cast(str, g.op('RandomNormalLike', [mean.name]))
+        eps = g.op('RandomNormalLike', [mean.name])
         for array in g.wanted():
             g.context.know_array(array, eps)
     return (mean + (ln_var * 0.5).exp() * Term(g, eps, g.dtype(0))).name
@@ -83,7 +81,7 @@ def simplified_dropconnect(g: Conversion) -> str:
         like = weights.name
         if ndim == 3:
             g.need(8, 'Expand')
-            count = g.op('Concat', [g.length_of(x, 0), g.ints([1, 1])], axis=0)
+            count = g.concat([g.length_of(x, 0), g.ints([1, 1])])
             like = g.op('Expand', [g.unsqueeze(like, [0]), count])
         is_kept = ~(Term(g, _uniform(g, like), dtype) < float(f.ratio))
         weights = weights * is_kept.cast(dtype)

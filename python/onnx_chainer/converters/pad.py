@@ -91,7 +91,7 @@ def _with_order(
         kind = {'maximum': 'Max', 'minimum': 'Min', 'median': 'Mean'}[mode]
         best = g.reduce(kind, part, [axis], keepdims=True)
         parts.append(g.op('Gather', [best, g.ints([0] * count)], axis=axis))
-    return g.op('Concat', [parts[1], parts[0], parts[2]], axis=axis)
+    return g.concat([parts[1], parts[0], parts[2]], axis)
 
 
 def _middle(g: Conversion, x: str, axis: int, n: int) -> str:

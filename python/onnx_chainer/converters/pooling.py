@@ -168,7 +168,7 @@ def upsampling_2d(g: Conversion) -> str:
     at = Term(g, g.value_of(f.indexes, 'indexes'), f.indexes.dtype).cast(np.int64)
     row = at / f.kw
     places = Term(g, begins, np.int64) + row * whole[1] + (at - row * f.kw)
-    sizes = g.op('Concat', [g.lengths_of(g.x[0], 0, 2), g.ints([whole[0] * whole[1]])], axis=0)
+    sizes = g.concat([g.lengths_of(g.x[0], 0, 2), g.ints([whole[0] * whole[1]])])
     y = g.op(
         'ScatterElements',
         [

@@ -155,7 +155,7 @@ class _Pairs:
         """What the images have there."""
         places = self.down(rows).cast(np.int64), self.across(columns).cast(np.int64)
         index = [self.number, *(x + self.zeros for x in places)]
-        whole = self.g.op('Concat', [_put(x, [5]).name for x in index], axis=5)
+        whole = self.g.concat([_put(x, [5]).name for x in index], 5)
         return Term(self.g, self.g.op('GatherND', [self.images, whole]), self.dtype)
 
     def reduced(self, kind: str, x: Term) -> Term:

@@ -36,59 +36,35 @@ def n_step(g: Conversion) -> tuple[str, ...]:
     n_weights = 2 * n_gates * directions * layers
     weights = g.x[n_states : n_states + n_weights]
     biases = g.x[n_states + n_weights : n_states + 2 * n_weights]
-    first = n_states + 2 * n_weights
-    shapes = [g.shape(i) for i in range(first, len(g.x))]
-    is_open = f.by_sequence and any(
-        not isinstance(g.lengths(i)[0], int) for i in range(first, len(g.x))
-    )
-    counts = [g.length_of(x, 0) for x in g.x[first:]] if is_open else []
-    if is_open:
-        x = _padded_open(g, g.x[first:], counts)
-        lens = g.cast(_joined_counts(g, counts), np.int32)
-    else:
-        x, lengths = _padded(g, g.x[first:], shapes, f.by_sequence)
-        lens = g.const(np.array(lengths, np.int32), 'lengths')
+    sequences = _Sequences(g, n_states + 2 * n_weights)
+    x, lengths = sequences.padded()
     units = g.shape(0)[2]
     states: list[list[str]] = [[] for _ in range(n_states)]
     for layer in range(layers):
         if layer and f.dropout_ratio and g.train:
             x = dropped(g, x, float(f.dropout_ratio))
-        picks = [
-            (layer * directions + d) * 2 * n_gates for d in range(directions)
-        ]  # where the lists of a direction begin
+        # Where the lists of a direction begin.
+        picks = [(layer * directions + d) * 2 * n_gates for d in range(directions)]
         w = _joined(g, weights, [[p + i for i in order] for p in picks])
         r = _joined(g, weights, [[p + n_gates + i for i in order] for p in picks])
-        b = _joined(
-            g, biases, [[p + k * n_gates + i for k in range(2) for i in order] for p in picks]
-        )
-        begins = [
-            g.slice(g.x[k], [layer * directions], [(layer + 1) * directions], [0])
-            for k in range(n_states)
-        ]
-        found = g.op(
+        both = [k * n_gates + i for k in range(2) for i in order]
+        b = _joined(g, biases, [[p + i for i in both] for p in picks])
+        rows = [layer * directions], [(layer + 1) * directions]
+        begins = [g.slice(g.x[k], *rows, [0]) for k in range(n_states)]
+        y, *lasts = g.op(
             op,
-            [x, w, r, b, lens, *begins],
+            [x, w, r, b, lengths, *begins],
             1 + n_states,
             hidden_size=units,
             direction='bidirectional' if directions == 2 else 'forward',
             activations=['Relu'] * directions if _cell(type(f).__name__) == 'rnn_relu' else None,
             linear_before_reset=1 if op == 'GRU' else None,
         )
-        y, *lasts = found
         for k, last in enumerate(lasts):
             states[k].append(last)
         # (steps, directions, sequences, units) to (steps, sequences, directions * units)
         x = g.reshape(g.transpose(y, [0, 2, 1, 3]), [0, 0, directions * units])
-    ends = [g.op('Concat', s, axis=0) if len(s) > 1 else s[0] for s in states]
-    axis = 1 if f.by_sequence else 0
-    columns = g.split(x, [1] * len(shapes), axis)
-    rows = [g.squeeze(column, [axis]) for column in columns]
-    if is_open:
-        zero = g.ints([0])
-        ys = [g.op('Slice', [x, zero, n, zero]) for x, n in zip(rows, counts, strict=True)]
-    else:
-        ys = [g.slice(x, [0], [shape[0]], [0]) for x, shape in zip(rows, shapes, strict=True)]
-    return (*ends, *ys)
+    return (*(g.concat(s) for s in states), *sequences.taken_apart(x))
 
 
 def _cell(name: str) -> str:
@@ -96,50 +72,70 @@ def _cell(name: str) -> str:
     return {'RNNTanh': 'rnn_tanh', 'RNNReLU': 'rnn_relu'}.get(kind, kind.lower())
 
 
-def _joined_counts(g: Conversion, counts: tp.Sequence[str]) -> str:
-    return g.op('Concat', counts, axis=0) if len(counts) > 1 else counts[0]
+class _Sequences:
+    """The last inputs of a function: sequences, or the steps of sequences of falling length.
 
+    Args:
+        g (Conversion): The function.
+        first (int): The first of these inputs.
+    """
 
-def _padded_open(g: Conversion, xs: tp.Sequence[str], counts: tp.Sequence[str]) -> str:
-    """All steps of sequences of any length in one array, (steps, sequences, values)."""
-    if len(xs) == 1:
-        return g.unsqueeze(xs[0], [1])
-    g.need(11, 'computed pads of Pad')
-    longest = g.reduce('Max', g.cast(_joined_counts(g, counts), np.float32), [0], keepdims=True)
-    rows = []
-    for x, count in zip(xs, counts, strict=True):
-        missing = g.op('Sub', [g.cast(longest, np.int64), count])
-        pads = g.op('Concat', [g.ints([0, 0]), missing, g.ints([0])], axis=0)
-        rows.append(g.unsqueeze(g.op('Pad', [x, pads]), [1]))
-    return g.op('Concat', rows, axis=1)
+    def __init__(self, g: Conversion, first: int) -> None:
+        self._g = g
+        self._xs = g.x[first:]
+        self._places = range(first, len(g.x))
+        self._n_steps = [g.shape(i)[0] for i in self._places]
+        # The axis of the padded array along which the inputs lie.
+        self._axis = 1 if g.func.by_sequence else 0
+        is_open = g.func.by_sequence and any(
+            not isinstance(g.lengths(i)[0], int) for i in self._places
+        )
+        self._open = [g.length_of(x, 0) for x in self._xs] if is_open else []
 
+    def padded(self) -> tuple[str, str]:
+        """All in one array, (steps, sequences, values), and the lengths of the sequences."""
+        if self._open:
+            return self._padded_open(), self._g.cast(self._g.concat(self._open), np.int32)
+        longest = max(self._n_steps)
+        rows = []
+        for x, i, n in zip(self._xs, self._places, self._n_steps, strict=True):
+            if n < longest:
+                x = self._g.pad(x, [0, 0, longest - n, 0], 0, self._g.dtype(i))
+            rows.append(self._g.unsqueeze(x, [self._axis]))
+        lengths = self._n_steps
+        if self._axis == 0:  # an input is a step, as long as there are sequences
+            lengths = [sum(n > i for n in lengths) for i in range(longest)]
+        return self._g.concat(rows, self._axis), self._g.const(lengths, 'lengths', np.int32)
 
-def _padded(
-    g: Conversion, xs: tp.Sequence[str], shapes: tp.Sequence[tuple[int, ...]], by_sequence: bool
-) -> tuple[str, list[int]]:
-    """All steps of all sequences in one array, (steps, sequences, values), and their lengths."""
-    longest = max(shape[0] for shape in shapes)
-    rows = []
-    for i, (x, shape) in enumerate(zip(xs, shapes, strict=True)):
-        missing = longest - shape[0]
-        if missing:
-            x = g.pad(x, [0, 0, missing, 0], 0, g.dtype(len(g.x) - len(xs) + i))
-        rows.append(g.unsqueeze(x, [1 if by_sequence else 0]))
-    whole = g.op('Concat', rows, axis=1 if by_sequence else 0)
-    counts = [shape[0] for shape in shapes]
-    if by_sequence:
-        return whole, counts
-    return whole, [sum(n > i for n in counts) for i in range(longest)]
+    def _padded_open(self) -> str:
+        g = self._g
+        if len(self._xs) == 1:
+            return g.unsqueeze(self._xs[0], [1])
+        g.need(11, 'computed pads of Pad')
+        longest = g.reduce('Max', g.cast(g.concat(self._open), np.float32), [0], keepdims=True)
+        rows = []
+        for x, count in zip(self._xs, self._open, strict=True):
+            missing = g.op('Sub', [g.cast(longest, np.int64), count])
+            pads = g.concat([g.ints([0, 0]), missing, g.ints([0])])
+            rows.append(g.unsqueeze(g.op('Pad', [x, pads]), [1]))
+        return g.concat(rows, 1)
+
+    def taken_apart(self, y: str) -> list[str]:
+        """The parts of an array like the padded one that belong to the inputs."""
+        g = self._g
+        columns = g.split(y, [1] * len(self._xs), self._axis)
+        rows = [g.squeeze(column, [self._axis]) for column in columns]
+        if self._open:
+            zero = g.ints([0])
+            ends = zip(rows, self._open, strict=True)
+            return [g.op('Slice', [row, zero, end, zero]) for row, end in ends]
+        return [g.slice(row, [0], [n], [0]) for row, n in zip(rows, self._n_steps, strict=True)]
 
 
 def _joined(g: Conversion, values: tp.Sequence[str], picks: tp.Sequence[tp.Sequence[int]]) -> str:
     """Those of the gates behind each other, those of the directions along a new axis."""
-    rows = []
-    for pick in picks:
-        parts = [values[i] for i in pick]
-        row = g.op('Concat', parts, axis=0) if len(parts) > 1 else parts[0]
-        rows.append(g.unsqueeze(row, [0]))
-    return g.op('Concat', rows, axis=0) if len(rows) > 1 else rows[0]
+    rows = [g.concat([values[i] for i in pick]) for pick in picks]
+    return g.concat([g.unsqueeze(row, [0]) for row in rows])
 
 
 @converts('LSTM')
@@ -156,7 +152,7 @@ def lstm(g: Conversion) -> tuple[str, str]:
     kept = g.op('Mul', [g.op('Sigmoid', [f]), c])
     y = g.op('Add', [fresh, kept])
     h = g.op('Mul', [g.op('Sigmoid', [o]), g.op('Tanh', [y])])
-    return (y if rest is None else g.op('Concat', [y, rest], axis=0), h)
+    return (y if rest is None else g.concat([y, rest]), h)
 
 
 @converts('SLSTM')

@@ -35,7 +35,7 @@ def _places(g: Conversion, x: str) -> str:
 def black_out(g: Conversion) -> str:
     g.need(9, 'Sinh')
     right, wrong = _places(g, g.unsqueeze(g.x[1], [1])), _places(g, g.x[3])
-    scores = _scores(g, g.op('Concat', [right, wrong], axis=1))
+    scores = _scores(g, g.concat([right, wrong], 1))
     log_p = g.op('LogSoftmax', [scores.name], axis=1)
     first, rest = (
         Term(g, x, scores.dtype)

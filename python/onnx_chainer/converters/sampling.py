@@ -148,7 +148,7 @@ def points_of_images(g: Conversion, rows: Term, columns: Term) -> Term:
             index.append(pixel.op('Max', 0).op('Min', end).cast(np.int64))
         zeros = (index[0] + index[1] + index[2]) * 0
         parts = [g.unsqueeze((x + zeros).name, [3]) for x in index]
-        found = Term(g, g.op('GatherND', [images, g.op('Concat', parts, axis=3)]), wide.dtype)
+        found = Term(g, g.op('GatherND', [images, g.concat(parts, 3)]), wide.dtype)
         shown = Term(g, g.unsqueeze(tp.cast(Term, weight).name, [3]), rows.dtype)
         term = found * shown.cast(found.dtype)
         total = term if total is None else total + term
@@ -176,7 +176,7 @@ def shift(g: Conversion) -> str:
             ends = [begin + n, i - 2 * top or LAST, j - 2 * left or LAST]
             groups.append(g.slice(padded, [begin, i, j], ends, [1, 2, 3]))
         begin += n
-    return g.op('Concat', groups, axis=1)
+    return g.concat(groups, 1)
 
 
 @converts('FFT')
@@ -185,7 +185,7 @@ def fft(g: Conversion) -> tuple[str, ...]:
         return _fft_by_products(g)
     last = len(g.shape(0)) - 1
     parts = [g.unsqueeze(x, [last + 1]) for x in g.x]
-    whole = g.op('Concat', parts, axis=last + 1)
+    whole = g.concat(parts, last + 1)
     inverse = int(g.func.method == 'ifft')
     # Runtimes want a batch.
     lead = [0] if last == 0 else []

@@ -76,7 +76,7 @@ def _(x: Expression, slope: Expression) -> Expression:
 def _(g: RoutineWriter, x: Operand, axis: int = 1) -> Typed:
     a = Expression(g, g.to(x, g.dtype))
     parts = [a.op('Relu').value, (-a).op('Relu').value]
-    return Typed(g.op('Concat', parts, axis=axis_of(axis, x.ndim)), g.dtype)
+    return Typed(g.concat(parts, axis_of(axis, x.ndim)), g.dtype)
 
 
 def _softmax(g: RoutineWriter, op: str, x: Operand, axis: tp.Any) -> Typed:

@@ -153,7 +153,7 @@ def found_places(g: RoutineWriter, a: tp.Any) -> str:
     g.need(9, 'NonZero')
     if isinstance(a, Operand) and a.ndim == 0:
         g.lacks('NonZero of an array without axes')
-    return tp.cast(str, g.op('NonZero', [g.to(a, bool)]))
+    return g.op('NonZero', [g.to(a, bool)])
 
 
 @row('argwhere')

@@ -123,7 +123,7 @@ def _(
     else:
         name = g.to(indices, np.int64)
     name = Typed(_in_range(g, name, n, mode), np.int64)
-    return tp.cast(str, g.op('Gather', [x, name], axis=place))
+    return g.op('Gather', [x, name], axis=place)
 
 
 @row('take_along_axis')
@@ -131,7 +131,7 @@ def _(g: RoutineWriter, arr: Operand, indices: Operand, axis: int | None = -1) -
     g.need(11, 'GatherElements')
     if axis is None:
         flat = [g.reshape(arr.name, [-1]), g.reshape(g.to(indices, np.int64), [-1])]
-        return tp.cast(str, g.op('GatherElements', flat, axis=0))
+        return g.op('GatherElements', flat, axis=0)
     place = axis_of(axis, arr.ndim)
     # Other axes broadcast in chainerx.
     x, i = arr.name, g.to(indices, np.int64)
@@ -143,7 +143,7 @@ def _(g: RoutineWriter, arr: Operand, indices: Operand, axis: int | None = -1) -
             x = g.expand(x, [m if j == k else 1 for j in range(arr.ndim)])
         else:
             i = Typed(g.expand(i, [n if j == k else 1 for j in range(arr.ndim)]), np.int64)
-    return tp.cast(str, g.op('GatherElements', [x, i], axis=place))
+    return g.op('GatherElements', [x, i], axis=place)
 
 
 @composed('choose')
@@ -401,7 +401,7 @@ def _(
     i = g.to(indices, np.int64)
     spread = g.op('Expand', [g.to(values, g.dtype), g.op('Shape', [i])])
     place = axis_of(axis, arr.ndim)
-    return tp.cast(str, g.op('ScatterElements', [arr.name, i, spread], axis=place))
+    return g.op('ScatterElements', [arr.name, i, spread], axis=place)
 
 
 @row('fill_diagonal')

@@ -35,7 +35,7 @@ def reduced(
 def _mean_of_any(g: RoutineWriter, a: Operand, axes: tp.Sequence[int], keepdims: bool) -> Typed:
     """The mean, which is nan of no elements; runtimes have 0 for these."""
     total = reduced(g, 'Sum', a, axes, keepdims, g.dtype)
-    lengths = g.op('Concat', [g.length_vector(a.shape[i]) for i in axes], axis=0)
+    lengths = g.concat([g.length_vector(a.shape[i]) for i in axes])
     count = Typed(g.op('ReduceProd', [lengths], keepdims=0), np.int64)
     return g.run('Div', total, g.to(count, g.dtype))
 

@@ -49,7 +49,7 @@ def _turned(g: RoutineWriter, x: Typed, move: tp.Any) -> Typed:
 def _stacked(g: RoutineWriter, x: tp.Any) -> Typed:
     if isinstance(x, (list, tuple)):
         parts = [g.unsqueeze(_stacked(g, y), [0]) for y in x]
-        return Typed(g.op('Concat', parts, axis=0), g.dtype)
+        return Typed(g.concat(parts), g.dtype)
     return g.to(x, g.dtype)
 
 
@@ -86,7 +86,7 @@ def _reshaped(g: RoutineWriter, x: str, target: list[tp.Any]) -> str:
     if any(isinstance(n, (int, np.integer)) and n == -1 for n in target):
         if any(type(n) is int and n == 0 for n in target):
             return g.shaped(x, g.out_shape)
-        return tp.cast(str, g.op('Reshape', [x, g.vector(target)]))
+        return g.op('Reshape', [x, g.vector(target)])
     return g.shaped(x, target)
 
 
@@ -153,7 +153,7 @@ def shape_together(g: RoutineWriter, xs: tp.Sequence[Operand]) -> str:
     g.need(12, 'Max of lengths')
     for x in xs:
         shapes.append(g.vector([1] * (ndim - x.ndim) + list(x.shape)))
-    return shapes[0] if len(shapes) == 1 else tp.cast(str, g.op('Max', shapes))
+    return shapes[0] if len(shapes) == 1 else g.op('Max', shapes)
 
 
 # The order of axes
@@ -189,8 +189,7 @@ for _name in ('swapaxes', 'moveaxis', 'rollaxis'):
 
 
 def _concatenated(g: RoutineWriter, xs: tp.Sequence[tp.Any], axis: int) -> str:
-    names = [g.to(x, g.dtype) for x in xs]
-    return names[0] if len(names) == 1 else tp.cast(str, g.op('Concat', names, axis=axis))
+    return g.concat([g.to(x, g.dtype) for x in xs], axis)
 
 
 @row('concatenate')
@@ -386,7 +385,7 @@ def _(g: RoutineWriter, a: Operand, repeats: tp.Any, axis: int | None = None) ->
     times = np.asarray(repeats)
     if times.size != 1:
         places = np.repeat(np.arange(int(n)), times)
-        return tp.cast(str, g.op('Gather', [x, g.ints(places, 'indices')], axis=place))
+        return g.op('Gather', [x, g.ints(places, 'indices')], axis=place)
     x = g.unsqueeze(x, [place + 1])
     reps = [1] * (ndim + 1)
     reps[place + 1] = int(times.ravel()[0])

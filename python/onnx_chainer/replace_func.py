@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import typing as tp
 import warnings
 
 import chainer
+
+from onnx_chainer._values import like
 
 if tp.TYPE_CHECKING:
     from chainer._typing import AnyCallable, Arrays, Gradients
@@ -78,7 +81,7 @@ def fake_as_funcnode(
                 places.append((key, None))
                 xs.append(value)
             elif isinstance(value, (list, tuple)) and value and all(map(_is_value, value)):
-                places += [(key, i) for i in range(len(value))]
+                places.append((key, len(value)))
                 xs += value
             else:
                 attributes[renamed.get(key, key)] = value
@@ -87,13 +90,12 @@ def fake_as_funcnode(
 
         def run(inputs: tuple[chainer.Variable, ...]) -> tp.Any:
             arguments = dict(bound.arguments)
-            for (key, i), x in zip(places, inputs, strict=True):
-                if i is None:
-                    arguments[key] = x
+            left = iter(inputs)
+            for key, n in places:
+                if n is None:
+                    arguments[key] = next(left)
                 else:
-                    values = list(arguments[key])
-                    values[i] = x
-                    arguments[key] = type(bound.arguments[key])(values)
+                    arguments[key] = like(arguments[key], list(itertools.islice(left, n)))
             again = inspect.BoundArguments(signature, tp.cast(tp.Any, arguments))
             return alt_func(*again.args, **again.kwargs)
 

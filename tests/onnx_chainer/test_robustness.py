@@ -318,6 +318,13 @@ def test_functions_that_have_a_name_of_chainers_warn():
     np.testing.assert_array_equal(run(exported(replaced, X), [X])[0], 3 * X)
 
 
+def test_named_tuples_as_arguments_of_replaced_functions():
+    Pair = collections.namedtuple('Pair', 'low high')
+    middle = onnx_chainer.replace_func.as_funcnode('Middle')(lambda p: (p.low + p.high) / 2)
+    y = middle(Pair(chainer.Variable(X), chainer.Variable(3 * X)))
+    np.testing.assert_allclose(y.array, 2 * X)
+
+
 def test_what_converters_of_the_user_do_wrong():
     def other_name(params):
         return onnx_chainer.onnx_helper.make_node('Relu', params.input_names, ['y'])

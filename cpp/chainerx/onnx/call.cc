@@ -16,7 +16,7 @@ Call::Call(const Step& step, Frame& frame) : step_{step}, frame_{frame}, device_
     Device* found = nullptr;
     for (const int slot : step.inputs) {
         if (slot == kNoSlot) continue;
-        const Array& x = frame.slots[static_cast<size_t>(slot)].array;
+        const Array& x = frame.At(slot).array;
         if (x.is_null()) continue;
         if (&x.device() == frame.device) return;
         if (found == nullptr) found = &x.device();
@@ -29,7 +29,7 @@ Device& Call::host() const { return frame_.device->context()->GetDevice("native"
 const Value& Call::In(size_t i) const {
     static const Value none;
     if (i >= step_.inputs.size() || step_.inputs[i] == kNoSlot) return none;
-    return frame_.slots[static_cast<size_t>(step_.inputs[i])];
+    return frame_.At(step_.inputs[i]);
 }
 
 bool Call::Has(size_t i) const { return !In(i).is_none(); }

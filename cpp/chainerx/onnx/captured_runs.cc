@@ -14,9 +14,6 @@
 namespace chainerx::onnx {
 namespace {
 
-// What is larger is computed in each run.
-constexpr int64_t kMaxFoldedBytes = 1 << 20;
-
 bool OwnsMemoryOf(const std::vector<std::pair<int, Value>>& constants, const Array& x) {
     return std::ranges::any_of(constants, [&x](const auto& constant) {
         const Array& a = constant.second.array;
@@ -34,18 +31,15 @@ class CapturedRuns::ShapeFolder : public StepWatcher {
 
     void After(const Step& step, const Frame& frame) override {
         const auto i = static_cast<size_t>(&step - plan_.block().steps.data());
-        const auto value_of = [&frame](int slot) -> const Value& {
-            return frame.slots[static_cast<size_t>(slot)];
-        };
         const bool is_folded = follows_[i] && std::ranges::all_of(step.outputs, [&](int slot) {
                                    if (slot == kNoSlot) return true;
-                                   const Array& x = value_of(slot).array;
+                                   const Array& x = frame.At(slot).array;
                                    return !x.is_null() && x.GetNBytes() <= kMaxFoldedBytes;
                                });
         is_folded_.push_back(is_folded);
         if (!is_folded) return;
         for (const int slot : step.outputs) {
-            if (slot != kNoSlot) constants_.emplace_back(slot, value_of(slot));
+            if (slot != kNoSlot) constants_.emplace_back(slot, frame.At(slot));
         }
     }
 
@@ -100,9 +94,9 @@ Values CapturedRuns::Run(const Values& inputs, bool trains, size_t max_kinds,
     bool is_ready;
     bool prepares;
     {
-        std::vector<int64_t> words = WordsOf(inputs, trains);
+        std::vector<int64_t> key = KeyOf(inputs, trains);
         const std::lock_guard lock{mutex_};
-        kind = Find(std::move(words), max_kinds);
+        kind = Find(std::move(key), max_kinds);
         is_ready = kind->is_ready;
         prepares = std::exchange(kind->has_run, true);  // shapes may come but once
     }
@@ -122,32 +116,31 @@ bool CapturedRuns::MayCapture(const Values& inputs) const {
     });
 }
 
-std::vector<int64_t> CapturedRuns::WordsOf(const Values& inputs, bool trains) const {
-    std::vector<int64_t> words{trains, reinterpret_cast<intptr_t>(GetCurrentStream(device_))};
+std::vector<int64_t> CapturedRuns::KeyOf(const Values& inputs, bool trains) const {
+    std::vector<int64_t> key{trains, reinterpret_cast<intptr_t>(GetCurrentStream(device_))};
     for (const Value& v : inputs) {
         const Array& x = v.array;
         if (x.is_null()) {
-            words.push_back(-1);
+            key.push_back(-1);
             continue;
         }
-        words.push_back(static_cast<int64_t>(x.dtype()) * 256 + x.ndim());
-        words.push_back(reinterpret_cast<intptr_t>(&x.device()));
-        words.insert(words.end(), x.shape().begin(), x.shape().end());
-        words.insert(words.end(), x.strides().begin(), x.strides().end());
+        key.push_back(static_cast<int64_t>(x.dtype()) * 256 + x.ndim());
+        key.push_back(reinterpret_cast<intptr_t>(&x.device()));
+        key.insert(key.end(), x.shape().begin(), x.shape().end());
+        key.insert(key.end(), x.strides().begin(), x.strides().end());
     }
-    return words;
+    return key;
 }
 
-std::shared_ptr<CapturedRuns::Kind> CapturedRuns::Find(std::vector<int64_t> words,
-                                                       size_t max_kinds) {
-    auto it = std::ranges::find(kinds_, words, [](const auto& kind) { return kind->words; });
+std::shared_ptr<CapturedRuns::Kind> CapturedRuns::Find(std::vector<int64_t> key, size_t max_kinds) {
+    auto it = std::ranges::find(kinds_, key, [](const auto& kind) { return kind->key; });
     if (it == kinds_.end()) {
         while (kinds_.size() >= max_kinds) {
             kinds_.erase(std::ranges::min_element(kinds_, {},
                                                   [](const auto& kind) { return kind->last_use; }));
         }
         it = kinds_.insert(kinds_.end(), std::make_shared<Kind>());
-        (*it)->words = std::move(words);
+        (*it)->key = std::move(key);
     }
     (*it)->last_use = ++uses_;
     return *it;
@@ -184,17 +177,19 @@ Values CapturedRuns::RunCaptured(const Kind& kind, const Values& inputs,
     const std::function<std::vector<Array>()> step = [&] {
         Frame frame = plan_.NewFrame(device_);
         for (const auto& [slot, value] : kind.constants) {
-            frame.slots[static_cast<size_t>(slot)] = value;
+            frame.At(slot) = value;
         }
         frame.known = &kind.known;
         outputs = run(kind.block, std::move(frame), nullptr);
         CopyOwned(&kind.constants, outputs);
         std::vector<Array> arrays;
         for (const Value& v : outputs) {
-            if (v.array.is_null()) internal::CheckMayRead("an output is no array");
-            arrays.push_back(v.array);
+            if (v.array.is_null()) {
+                internal::CheckMayRead("an output is no array");
+            } else {
+                arrays.push_back(v.array);
+            }
         }
-        std::erase_if(arrays, [](const Array& x) { return x.is_null(); });
         return arrays;
     };
     Capture::Result result = kind.capture->Run({"", arguments, step});
@@ -219,7 +214,7 @@ std::vector<CaptureVariant> CapturedRuns::variants() const {
 }
 
 void CapturedRuns::Forget() {
-    std::vector<std::shared_ptr<Kind>> gone;  // freed behind the lock
+    std::vector<std::shared_ptr<Kind>> gone;  // freed after the lock is released
     const std::lock_guard lock{mutex_};
     gone.swap(kinds_);
 }

@@ -44,7 +44,7 @@ class CapturedRuns {
 
     // Inputs of the same shapes, dtypes and strides.
     struct Kind {
-        std::vector<int64_t> words;
+        std::vector<int64_t> key;
         uint64_t last_use{0};
         bool has_run{false};
         // The rest does not change once this is set: the steps without those whose results follow
@@ -58,8 +58,8 @@ class CapturedRuns {
     class ShapeFolder;
 
     bool MayCapture(const Values& inputs) const;
-    std::vector<int64_t> WordsOf(const Values& inputs, bool trains) const;
-    std::shared_ptr<Kind> Find(std::vector<int64_t> words, size_t max_kinds);
+    std::vector<int64_t> KeyOf(const Values& inputs, bool trains) const;
+    std::shared_ptr<Kind> Find(std::vector<int64_t> key, size_t max_kinds);
     Values Prepare(Kind& kind, const Values& inputs, std::atomic<bool>& is_refused,
                    const Runner& run);
     Values RunCaptured(const Kind& kind, const Values& inputs, std::atomic<bool>& is_refused,

@@ -154,7 +154,7 @@ class Fuser {
                 continue;
             }
             constants_.insert(c.slot);
-            frame_.slots[static_cast<size_t>(c.slot)] = c.value;
+            frame_.At(c.slot) = c.value;
         }
     }
 
@@ -180,7 +180,7 @@ class Fuser {
         constants_.insert(slot);
         kept_.insert(slot);
         fused_.constants_.emplace_back(slot, value);
-        frame_.slots[static_cast<size_t>(slot)] = std::move(value);
+        frame_.At(slot) = std::move(value);
     }
     int NewConstant(const Array& x) {
         const int slot = fused_.n_slots_++;
@@ -204,10 +204,9 @@ class Fuser {
     // Returns false if the results are too large to be kept, or there is an error, which then comes
     // in the run.
     bool FoldStep(const Step& step) {
-        constexpr int64_t kMaxSmall = 1 << 20;
         int64_t given = 0;
         for (const int slot : step.inputs) {
-            if (slot != kNoSlot) given += NBytesOf(frame_.slots[static_cast<size_t>(slot)]);
+            if (slot != kNoSlot) given += NBytesOf(frame_.At(slot));
         }
         Values outputs;
         try {
@@ -221,7 +220,7 @@ class Fuser {
             if (i >= outputs.size() || outputs[i].array.is_null()) return false;
             made += NBytesOf(outputs[i]);
         }
-        if (made > std::max(kMaxSmall, 2 * given)) return false;
+        if (made > std::max(kMaxFoldedBytes, 2 * given)) return false;
         for (size_t i = 0; i < step.outputs.size(); ++i) {
             if (step.outputs[i] != kNoSlot) AddConstant(step.outputs[i], std::move(outputs[i]));
         }
@@ -241,7 +240,7 @@ class Fuser {
         for (const int slot : fused_.block_.outputs) readers_[slot].push_back(steps_.size());
     }
 
-    // The step that alone reads what step i makes; null if there are several, or none.
+    // The step that alone reads what step i makes; the number of steps if several read it, or none.
     size_t SoleReader(size_t i) const {
         const size_t none = steps_.size();
         if (steps_[i].outputs.size() != 1) return none;
@@ -254,8 +253,8 @@ class Fuser {
         if (conv.inputs.size() < 2 || conv.inputs[0] == kNoSlot) return;
         const bool has_bias = conv.inputs.size() > 2 && conv.inputs[2] != kNoSlot;
         Chain chain;
-        chain.w = frame_.slots[static_cast<size_t>(conv.inputs[1])].array;
-        if (has_bias) chain.b = frame_.slots[static_cast<size_t>(conv.inputs[2])].array;
+        chain.w = frame_.At(conv.inputs[1]).array;
+        if (has_bias) chain.b = frame_.At(conv.inputs[2]).array;
         if (!IsForLayer(chain.w) || (has_bias && !IsForBias(*chain.b, chain.w))) return;
         size_t last = first;
         for (size_t next = SoleReader(last); next != steps_.size(); next = SoleReader(last)) {
@@ -369,7 +368,7 @@ bool FusedPlan::SharesMemoryOfParameter(const Array& x) const {
 
 Frame FusedPlan::NewFrame(Device& device) const {
     Frame frame{Values(static_cast<size_t>(n_slots_)), &device};
-    for (const auto& [slot, value] : constants_) frame.slots[static_cast<size_t>(slot)] = value;
+    for (const auto& [slot, value] : constants_) frame.At(slot) = value;
     return frame;
 }
 

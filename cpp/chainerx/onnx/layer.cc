@@ -12,6 +12,8 @@
 #include "chainerx/onnx/windows.h"
 #include "chainerx/ops/conv/conv.h"
 #include "chainerx/ops/elementwise/operators.h"
+#include "chainerx/ops/index/index_update.h"
+#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/linalg/einsum.h"
 #include "chainerx/ops/linalg/factor.h"
 #include "chainerx/ops/linalg/linalg.h"
@@ -141,7 +143,57 @@ Array ConvTranspose(const Call& call) {
                          PerAxis{windows.dilation}, call.Int("group", 1));
 }
 
+Array Col2Im(const Call& call) {
+    const Array x = call.X(0);
+    const Shape image = ToShape(call.Ints(1));
+    const Shape block = ToShape(call.Ints(2));
+    Shape whole{1, 1};
+    for (const int64_t d : image) whole.push_back(d);
+    const Windows w = ReadWindows(call, whole, block);
+    const int64_t n = block.size();
+    const int64_t taps = block.GetTotalSize();
+    Shape padded;
+    Shape outputs;
+    for (int8_t i = 0; i < n; ++i) {
+        padded.push_back(image[i] + w.before[i] + w.after[i]);
+        outputs.push_back(w.OutputLength(i, image[i]));
+    }
+    if (x.ndim() != 3 || x.shape()[1] % taps != 0 || x.shape()[2] != outputs.GetTotalSize()) {
+        throw DimensionError{"the input has shape ",
+                             x.shape(),
+                             ", expected columns of ",
+                             taps,
+                             " for ",
+                             outputs,
+                             " blocks"};
+    }
+    const int64_t channels = x.shape()[1] / taps;
+    Shape columns_shape{x.shape()[0], channels, taps};
+    Shape y_shape{x.shape()[0], channels};
+    for (const int64_t d : outputs) columns_shape.push_back(d);
+    for (const int64_t d : padded) y_shape.push_back(d);
+    const Array columns = Reshape(x, columns_shape);
+    Array y = Zeros(y_shape, x.dtype(), x.device());
+    for (int64_t tap = 0; tap < taps; ++tap) {
+        std::vector<IndexItem> items{{Slice{}, {}}, {Slice{}, {}}};
+        int64_t rest = taps;
+        for (int8_t i = 0; i < n; ++i) {
+            rest /= block[i];
+            const int64_t start = tap / rest % block[i] * w.dilation[i];
+            items.push_back(
+                {Slice{start, start + (outputs[i] - 1) * w.stride[i] + 1, w.stride[i]}, {}});
+        }
+        y = IndexUpdate(y, items, columns.At({Slice{}, Slice{}, tap}), ScatterRule::kAdd);
+    }
+    std::vector<ArrayIndex> inner(2, Slice{});
+    for (int8_t i = 0; i < n; ++i) {
+        inner.emplace_back(Slice{w.before[i], w.before[i] + image[i]});
+    }
+    return y.At(inner);
+}
+
 constexpr Operator kOperators[] = {
+    CX_OPERATOR_SINCE(Col2Im, 18),
     CX_OPERATOR_SINCE(Conv, 1),
     CX_OPERATOR_SINCE(ConvTranspose, 1),
     CX_OPERATOR_SINCE(Det, 11),

@@ -24,9 +24,6 @@
 namespace chainerx::onnx {
 namespace {
 
-// A folded value of more bytes is computed in each run: a few bytes of a file may say it.
-constexpr int64_t kMaxFoldedBytes = 1 << 20;
-
 // Shapes and the like are read by the host, so they stay there.
 bool StaysOnHost(const Array& x) {
     return !IsDifferentiable(x.dtype()) && x.ndim() <= 1 && x.GetTotalSize() <= 64;
@@ -244,13 +241,13 @@ class Model::Impl {
                                  inputs_[i].ToString()};
             }
             CheckInput(inputs_[i], inputs[i], *device_);
-            frame.slots[static_cast<size_t>(plan_.block.inputs[i])] = inputs[i];
+            frame.At(plan_.block.inputs[i]) = inputs[i];
         }
         RunSteps(block, frame, watcher);
         if (options.statistics != nullptr) *options.statistics = StatisticsOf(frame);
         Values outputs;
         for (const int slot : block.outputs) {
-            outputs.push_back(frame.slots[static_cast<size_t>(slot)]);
+            outputs.push_back(frame.At(slot));
             Array& y = outputs.back().array;
             if (y.is_null()) continue;
             if (&y.device() != device_) {
@@ -284,7 +281,7 @@ class Model::Impl {
             if (!c.is_parameter) continue;
             if (i < values.size() && !values[i].is_null()) {
                 CheckParameter(c, values[i]);
-                frame.slots[static_cast<size_t>(c.slot)] = values[i];
+                frame.At(c.slot) = values[i];
             } else if (c.value.is_none()) {
                 throw ValueError{"onnx: parameter \"", c.name, "\" is missing"};
             }
@@ -323,7 +320,7 @@ class Model::Impl {
     Frame NewFrame() const {
         Frame frame{Values(static_cast<size_t>(plan_.n_slots)), device_};
         for (const Constant& c : plan_.constants) {
-            frame.slots[static_cast<size_t>(c.slot)] = c.value;
+            frame.At(c.slot) = c.value;
         }
         return frame;
     }
@@ -351,7 +348,7 @@ class Model::Impl {
         }
         auto made = std::make_shared<CapturedRuns>(plan_, *device_);
         const std::lock_guard lock{mutex_};
-        fused_.swap(made);  // the old one is freed behind the lock
+        fused_.swap(made);  // the old one is freed after the lock is released
         return fused_;
     }
 
@@ -375,7 +372,7 @@ class Model::Impl {
             bool is_small = true;
             for (const int slot : step.outputs) {
                 if (slot == kNoSlot) continue;
-                const Value& value = frame.slots[static_cast<size_t>(slot)];
+                const Value& value = frame.At(slot);
                 is_small = is_small && value.sequence == nullptr &&
                            (value.array.is_null() || value.array.GetNBytes() <= kMaxFoldedBytes);
             }
@@ -385,11 +382,11 @@ class Model::Impl {
             }
             for (const int slot : step.outputs) {
                 if (slot == kNoSlot) continue;
-                const Value& value = frame.slots[static_cast<size_t>(slot)];
+                const Value& value = frame.At(slot);
                 made.push_back({slot, Moved(value, *frame.device), "", false});
             }
         }
-        std::vector<Step> done;  // freed behind the lock
+        std::vector<Step> done;  // freed after the lock is released
         const std::lock_guard lock{mutex_};
         if (plan_.folded.empty()) return true;
         if (frame.device != device_) return false;

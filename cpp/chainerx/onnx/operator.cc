@@ -14,14 +14,12 @@ using Rows = std::unordered_multimap<std::string, const Operator*>;
 const Rows& AllRows() {
     static const Rows rows = [] {
         Rows all;
-        for (const auto family :
-             {ElementwiseOperators(), ShapeOperators(),     IndexOperators(),
-              ReduceOperators(),      LayerOperators(),     NormOperators(),
-              PoolOperators(),        ControlOperators(),   RecurrentOperators(),
-              ResizeOperators(),      AttentionOperators(), LossOperators(),
-              QuantizeOperators(),    RandomOperators(),    VisionOperators(),
-              SignalOperators(),      OptimizerOperators(), ConstantOperators(),
-              ClassicalOperators(),   FusedOperators(),     FusedQuantizeOperators()}) {
+        const std::span<const Operator> families[] = {
+#define CX_FAMILY(family) family##Operators(),
+#include "chainerx/onnx/families.def"
+#undef CX_FAMILY
+        };
+        for (const auto family : families) {
             for (const Operator& o : family) all.emplace(StrCat(o.domain, ".", o.name), &o);
         }
         return all;

@@ -43,27 +43,9 @@ Values Run(const Call& call) {
     Operator { #name, since, until, &Run<name> }
 
 // The rows of one family each.
-std::span<const Operator> ElementwiseOperators();
-std::span<const Operator> ShapeOperators();
-std::span<const Operator> IndexOperators();
-std::span<const Operator> ReduceOperators();
-std::span<const Operator> LayerOperators();
-std::span<const Operator> NormOperators();
-std::span<const Operator> PoolOperators();
-std::span<const Operator> ControlOperators();
-std::span<const Operator> RecurrentOperators();
-std::span<const Operator> ResizeOperators();
-std::span<const Operator> AttentionOperators();
-std::span<const Operator> LossOperators();
-std::span<const Operator> QuantizeOperators();
-std::span<const Operator> RandomOperators();
-std::span<const Operator> VisionOperators();
-std::span<const Operator> SignalOperators();
-std::span<const Operator> OptimizerOperators();
-std::span<const Operator> ConstantOperators();
-std::span<const Operator> ClassicalOperators();
-std::span<const Operator> FusedOperators();
-std::span<const Operator> FusedQuantizeOperators();
+#define CX_FAMILY(family) std::span<const Operator> family##Operators();
+#include "chainerx/onnx/families.def"
+#undef CX_FAMILY
 
 // Returns null if there is no such operator of this version.
 const Operator* FindOperator(const std::string& domain, const std::string& name, int64_t opset);

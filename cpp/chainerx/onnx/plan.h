@@ -41,6 +41,10 @@ struct Attribute {
 
 inline constexpr int kNoSlot = -1;
 
+// What is the same in each run is computed once and kept, up to this size: a few bytes of a file
+// may describe a huge value.
+inline constexpr int64_t kMaxFoldedBytes = 1 << 20;
+
 struct Step {
     NodeLabel label;
     int64_t opset{0};
@@ -79,6 +83,9 @@ struct Frame {
     std::optional<uint64_t> key{};  // of the latest draw
     // Slots whose values are the same in each run that is captured; null: none are.
     const std::unordered_set<int>* known{nullptr};
+
+    Value& At(int slot) { return slots[static_cast<size_t>(slot)]; }
+    const Value& At(int slot) const { return slots[static_cast<size_t>(slot)]; }
 };
 
 // The slots that a step reads, those of graphs within it included.

@@ -292,8 +292,7 @@ Array WeightsOf(const Call& call, const Kind& kind, size_t input, size_t scale) 
     return Swapaxes((ToFloat(w) - ToFloat(spread(scale + 1))) * spread(scale), 1, 2);
 }
 
-// The activation of this place among all directions; its numbers are given in order to those that
-// have any.
+// The activations of all directions; their numbers are given in order to those that have any.
 std::vector<Activation> ActivationsOf(const Call& call, const Kind& kind, size_t n_directions) {
     std::vector<std::string> names = call.StringList("activations");
     const size_t n = kind.n_activations * n_directions;
@@ -323,92 +322,125 @@ void CheckShape(const char* name, const Array& x, const Shape& expected) {
     }
 }
 
-Values RunLayers(const Call& call, const Kind& kind) {
-    Array x = call.X(0);
-    const Array w = WeightsOf(call, kind, 1, 8);
-    const Array r = WeightsOf(call, kind, 2, 10);
-    const bool is_batch_first = call.Int("layout", 0) != 0;
-    if (x.ndim() != 3 || w.ndim() != 3 || r.ndim() != 3) {
-        throw DimensionError{
-            "X, W and R have shapes ", x.shape(), ", ", w.shape(), " and ", r.shape(),
-            ", expected 3 dimensions"};
+// Of the sequences: how many steps each has, if not all have all.
+void ReadLengths(const Call& call, Layer& layer) {
+    layer.lengths = AsType(call.X(4), Dtype::kInt64, false);
+    CheckShape("sequence_lens", layer.lengths, {layer.batch});
+    layer.ends = call.Ints(4);
+    for (const int64_t n : layer.ends) {
+        if (n < 0 || n > layer.steps) {
+            throw ValueError{"sequence_lens has ", n, ", expected 0 to ", layer.steps};
+        }
     }
-    if (is_batch_first) x = Swapaxes(x, 0, 1);
-    const std::string_view direction = call.String("direction", "forward");
-    const bool is_both = direction == "bidirectional";
-    if (!is_both && direction != "forward" && direction != "reverse") {
-        throw ValueError{"attribute direction is \"", direction,
-                         "\", expected forward, reverse or bidirectional"};
+    if (std::all_of(layer.ends.begin(), layer.ends.end(),
+                    [&layer](int64_t n) { return n == layer.steps; })) {
+        layer.lengths = {};
     }
-    const int64_t n_directions = is_both ? 2 : 1;
+}
+
+// The inputs of all directions, in ONNX's layout 0, which has the steps first.
+struct Inputs {
+    bool is_batch_first;
+    std::string_view direction;
+    int64_t n_directions;
+    Array x, w, r;
+    Array h;
+    Array c;  // null unless the cell has it
+
+    Inputs(const Call& call, const Kind& kind)
+        : is_batch_first{call.Int("layout", 0) != 0},
+          direction{call.String("direction", "forward")},
+          n_directions{direction == "bidirectional" ? 2 : 1},
+          x{call.X(0)},
+          w{WeightsOf(call, kind, 1, 8)},
+          r{WeightsOf(call, kind, 2, 10)} {
+        if (x.ndim() != 3 || w.ndim() != 3 || r.ndim() != 3) {
+            throw DimensionError{
+                "X, W and R have shapes ", x.shape(), ", ", w.shape(), " and ", r.shape(),
+                ", expected 3 dimensions"};
+        }
+        if (is_batch_first) x = Swapaxes(x, 0, 1);
+        if (n_directions == 1 && direction != "forward" && direction != "reverse") {
+            throw ValueError{"attribute direction is \"", direction,
+                             "\", expected forward, reverse or bidirectional"};
+        }
+        h = State(call, 5, "initial_h");
+        if (kind.has_c) c = State(call, 6, "initial_c");
+    }
+
+    bool IsBackward(int64_t d) const { return direction == "reverse" || d == 1; }
+
+ private:
+    Array State(const Call& call, size_t input, const char* name) const {
+        const Shape shape{n_directions, x.shape()[1], r.shape()[2]};
+        if (!call.Has(input)) return Zeros(shape, x.dtype(), x.device());
+        Array state = call.X(input);
+        if (is_batch_first && state.ndim() == 3) state = Swapaxes(state, 0, 1);
+        CheckShape(name, state, shape);
+        return state;
+    }
+};
+
+// What is the same for all directions.
+Layer LayerOf(const Call& call, const Kind& kind, const Inputs& in) {
     Layer layer;
-    layer.steps = x.shape()[0];
-    layer.batch = x.shape()[1];
-    layer.hidden = r.shape()[2];
+    layer.steps = in.x.shape()[0];
+    layer.batch = in.x.shape()[1];
+    layer.hidden = in.r.shape()[2];
     layer.clip = call.Float("clip", 0);
     layer.quantizes = kind.quantizes;
     const int64_t gates = kind.n_gates * layer.hidden;
-    CheckShape("W", w, {n_directions, gates, x.shape()[2]});
-    CheckShape("R", r, {n_directions, gates, layer.hidden});
-    if (call.Has(3)) CheckShape("B", call.X(3), {n_directions, 2 * gates});
-    if (call.Has(4)) {
-        layer.lengths = AsType(call.X(4), Dtype::kInt64, false);
-        CheckShape("sequence_lens", layer.lengths, {layer.batch});
-        layer.ends = call.Ints(4);
-        for (const int64_t n : layer.ends) {
-            if (n < 0 || n > layer.steps) {
-                throw ValueError{"sequence_lens has ", n, ", expected 0 to ", layer.steps};
-            }
-        }
-        if (std::all_of(layer.ends.begin(), layer.ends.end(),
-                        [&layer](int64_t n) { return n == layer.steps; })) {
-            layer.lengths = {};
-        }
+    CheckShape("W", in.w, {in.n_directions, gates, in.x.shape()[2]});
+    CheckShape("R", in.r, {in.n_directions, gates, layer.hidden});
+    if (call.Has(3)) CheckShape("B", call.X(3), {in.n_directions, 2 * gates});
+    if (call.Has(4)) ReadLengths(call, layer);
+    return layer;
+}
+
+// Direction d; `fs` has the activations of all.
+States RunDirection(const Call& call, const Kind& kind, const Inputs& in,
+                    const std::vector<Activation>& fs, int64_t d, Layer layer) {
+    layer.is_backward = in.IsBackward(d);
+    layer.w = At(in.w, d);
+    layer.r = At(in.r, d);
+    if (call.Has(3)) {
+        const int64_t gates = kind.n_gates * layer.hidden;
+        const Array b = At(call.X(3), d);
+        layer.wb = b.At({Slice{0, gates}});
+        layer.rb = b.At({Slice{gates, 2 * gates}});
     }
-    const auto initial = [&](size_t input, const char* name) {
-        if (!call.Has(input)) {
-            return Zeros(Shape{n_directions, layer.batch, layer.hidden}, x.dtype(), x.device());
-        }
-        Array state = call.X(input);
-        if (is_batch_first && state.ndim() == 3) state = Swapaxes(state, 0, 1);
-        CheckShape(name, state, {n_directions, layer.batch, layer.hidden});
-        return state;
-    };
-    const Array h = initial(5, "initial_h");
-    const Array c = kind.has_c ? initial(6, "initial_c") : Array{};
-    const std::vector<Activation> fs = ActivationsOf(call, kind, static_cast<size_t>(n_directions));
+    if (kind.peepholes != 0 && call.Has(kind.peepholes)) {
+        CheckShape("P", call.X(kind.peepholes), {in.n_directions, 3 * layer.hidden});
+        layer.peepholes = At(call.X(kind.peepholes), d);
+    }
+    std::copy_n(fs.begin() + d * static_cast<int64_t>(kind.n_activations), kind.n_activations,
+                layer.f.begin());
+    const Array h = At(in.h, d);
+    const Array c = kind.has_c ? At(in.c, d) : Array{};
+    const bool is_one = call.step().prepared != nullptr ||
+                        IsWorthCopies(layer, {in.x, in.w, in.r, layer.wb, in.h, c});
+    const auto operation = is_one ? FindOperation(call, layer, kind.n_gates) : std::nullopt;
+    return operation ? RunOperation(call, *operation, layer, in.x, h, c)
+                     : kind.run(call, layer, in.x, h, c);
+}
+
+Values RunLayers(const Call& call, const Kind& kind) {
+    const Inputs in{call, kind};
+    const Layer layer = LayerOf(call, kind, in);
+    const std::vector<Activation> fs =
+        ActivationsOf(call, kind, static_cast<size_t>(in.n_directions));
     std::vector<Array> ys;
     std::vector<Array> hs;
     std::vector<Array> cs;
-    for (int64_t d = 0; d < n_directions; ++d) {
-        layer.is_backward = direction == "reverse" || d == 1;
-        layer.w = At(w, d);
-        layer.r = At(r, d);
-        if (call.Has(3)) {
-            const Array b = At(call.X(3), d);
-            layer.wb = b.At({Slice{0, gates}});
-            layer.rb = b.At({Slice{gates, 2 * gates}});
-        }
-        if (kind.peepholes != 0 && call.Has(kind.peepholes)) {
-            CheckShape("P", call.X(kind.peepholes), {n_directions, 3 * layer.hidden});
-            layer.peepholes = At(call.X(kind.peepholes), d);
-        }
-        for (size_t i = 0; i < kind.n_activations; ++i) {
-            layer.f[i] = fs[static_cast<size_t>(d) * kind.n_activations + i];
-        }
-        const Array c0 = kind.has_c ? At(c, d) : Array{};
-        const bool is_one =
-            call.step().prepared != nullptr || IsWorthCopies(layer, {x, w, r, layer.wb, h, c0});
-        const auto operation = is_one ? FindOperation(call, layer, kind.n_gates) : std::nullopt;
-        States states = operation ? RunOperation(call, *operation, layer, x, At(h, d), c0)
-                                  : kind.run(call, layer, x, At(h, d), c0);
+    for (int64_t d = 0; d < in.n_directions; ++d) {
+        States states = RunDirection(call, kind, in, fs, d, layer);
         ys.push_back(std::move(states.ys));
         hs.push_back(std::move(states.h));
         if (kind.has_c) cs.push_back(std::move(states.c));
     }
-    const int8_t axis = is_batch_first ? 1 : 0;
+    const int8_t axis = in.is_batch_first ? 1 : 0;
     Array y = Stack(ys, 1);  // steps, directions, batch, hidden
-    if (is_batch_first) y = Transpose(y, Axes{2, 0, 1, 3});
+    if (in.is_batch_first) y = Transpose(y, Axes{2, 0, 1, 3});
     Values outputs{y, Stack(hs, axis)};
     if (kind.has_c) outputs.emplace_back(Stack(cs, axis));
     return outputs;

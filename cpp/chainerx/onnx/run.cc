@@ -37,13 +37,13 @@ void RunSteps(const Block& block, Frame& frame, StepWatcher* watcher) {
                 if (i >= outputs.size()) {
                     throw NotImplementedError{"output ", i, " is not supported"};
                 }
-                frame.slots[static_cast<size_t>(step.outputs[i])] = std::move(outputs[i]);
+                frame.At(step.outputs[i]) = std::move(outputs[i]);
             }
         } catch (const ChainerxError&) {
             RethrowFrom(step);
         }
         if (watcher != nullptr) watcher->After(step, frame);
-        for (const int slot : step.freed) frame.slots[static_cast<size_t>(slot)] = {};
+        for (const int slot : step.freed) frame.At(slot) = {};
     }
 }
 
@@ -53,11 +53,11 @@ Values RunBlock(const Block& block, Values inputs, Frame& frame) {
                              inputs.size()};
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
-        frame.slots[static_cast<size_t>(block.inputs[i])] = std::move(inputs[i]);
+        frame.At(block.inputs[i]) = std::move(inputs[i]);
     }
     RunSteps(block, frame);
     Values outputs;
-    for (const int slot : block.outputs) outputs.push_back(frame.slots[static_cast<size_t>(slot)]);
+    for (const int slot : block.outputs) outputs.push_back(frame.At(slot));
     return outputs;
 }
 

@@ -1,11 +1,18 @@
 // Steps of C++ that are recorded and replayed; Python's tests compare many more programs.
 #include "chainerx/capture/capture.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <thread>
 
+#include "chainerx/core/interrupt.h"
+#include "chainerx/kernels/algorithm.h"
+#include "chainerx/kernels/hook.h"
 #include "test.h"
 
 using namespace chainerx;
@@ -181,4 +188,88 @@ CX_TEST(CaptureFreesWhatItHeld) {
         CHECK(GetLiveCounts().buffers > before);
     }
     CHECK_EQ(GetLiveCounts().buffers, before);
+}
+
+namespace {
+
+std::atomic<bool> g_stop{false};
+
+// Interrupts before the call with that number, or before the next one that lets itself be.
+struct Interrupter : KernelHook {
+    explicit Interrupter(int64_t n) : left{n} {}
+    void Run(KernelCall& call) override {
+        if (left-- == 0) g_stop = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds{2});  // it is asked now and then
+        internal::CheckInterrupt();
+        call.Proceed();
+    }
+    int64_t left;
+};
+
+// Returns whether it was interrupted.
+bool RunInterrupted(int64_t n, const std::function<void()>& f) {
+    const auto hook = std::make_shared<Interrupter>(n);
+    InstallKernelHook(hook);
+    SetInterruptHook([] { return g_stop.load(); });
+    bool stopped = false;
+    try {
+        f();
+    } catch (const InterruptedError&) {
+        stopped = true;
+    }
+    g_stop = false;
+    SetInterruptHook(nullptr);
+    RemoveKernelHook(hook.get());
+    return stopped;
+}
+
+}  // namespace
+
+// Chains run later than their calls do in the step; yet no write is ahead of another one.
+CX_TEST(CaptureIsInterruptedAsTheStepIs) {
+    const AlgorithmChoice& fuse = AlgorithmChoice::Find("fuse");
+    fuse.Force("tiny");
+    const Array a = Vector({0, 0, 0});
+    const Array b = Vector({0, 0, 0});
+    const Array small = Vector({0});
+    const auto f = [&](const Arrays& x) -> Arrays {
+        internal::IAdd(a, x[0]);
+        const Array y = Multiply(x[0], Exp(x[1]));
+        internal::IAdd(small, Vector({1}));
+        const Array z = Dot(y, x[0]);  // is in no chain
+        internal::IAdd(b, y);
+        const Array w = Multiply(Exp(Negative(x[1])), x[1]);
+        internal::IMultiply(a, y);
+        internal::IAdd(small, w);
+        internal::IAdd(b, a);
+        return {Add(y, z), w};
+    };
+    const Arrays x = {Vector({1, 2, 3}), Vector({2})};
+    const auto look = [&] {
+        std::vector<V> all;
+        for (const Array& s : {a, b, small}) all.push_back(Values(s));
+        return all;
+    };
+    const auto reset = [&] {
+        for (const Array& s : {a, b, small}) s.Fill(Scalar{1.0});
+    };
+    std::vector<std::vector<V>> states;
+    for (int n = 0;; ++n) {
+        reset();
+        const bool stopped = RunInterrupted(n, [&] { f(x); });
+        states.push_back(look());
+        if (!stopped) break;
+    }
+    Capture step{f};
+    for (int i = 0; i < 4; ++i) step(x);
+    CHECK_EQ(Replays(step), int64_t{1});
+    CHECK(step.variants()[0].fused > 4);
+    int n_stopped = 0;
+    for (int64_t n = 0; n < 2 * step.variants()[0].calls; ++n) {
+        reset();
+        n_stopped += RunInterrupted(n, [&] { step(x); }) ? 1 : 0;
+        CHECK(std::ranges::find(states, look()) != states.end());
+    }
+    CHECK(n_stopped > 1);
+    fuse.Force(std::nullopt);
 }

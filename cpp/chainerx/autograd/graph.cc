@@ -148,7 +148,7 @@ Array Slot::BreakCycle(Array g) {
 void Slot::SetGrad(uint64_t id, Array new_grad) {
     // The old gradient is freed after the lock is released: its destruction may take other locks.
     if (CaptureObserver* capture = CurrentCapture()) [[unlikely]]
-        capture->WroteGrad(*this, id);
+        capture->WroteGrad(*this, id, new_grad.is_null());
     Array old = BreakCycle(std::move(new_grad));
     const std::lock_guard guard{lock};
     if (body != nullptr) std::swap(GradOf(id), old);

@@ -188,6 +188,20 @@ std::optional<ChainCall> AsChainCall(const Recording& recording, const RecordedC
     return as;
 }
 
+bool WritesTo(const std::vector<bool>& memories, std::span<const Access> accesses) {
+    return std::ranges::any_of(accesses, [&](const Access& x) {
+        return x.writes() && memories[static_cast<size_t>(x.place.memory)];
+    });
+}
+
+std::vector<size_t> Chain::FindWritersTo(const std::vector<bool>& memories) const {
+    std::vector<size_t> found;
+    for (const Member& member : members_) {
+        if (WritesTo(memories, member.call.accesses)) found.push_back(member.index);
+    }
+    return found;
+}
+
 std::vector<size_t> Chain::members() const {
     std::vector<size_t> indices;
     for (const Member& member : members_) indices.push_back(member.index);
@@ -306,7 +320,8 @@ class ScratchSlots {
 
 }  // namespace
 
-RecordedCall Chain::Build(Recording& recording, std::span<const int> uses, int64_t block) const {
+RecordedCall Chain::Build(Recording& recording, std::span<const int> uses, int64_t block,
+                          size_t time) const {
     auto chain = std::make_unique<FusedChain>();
     chain->frame = frame_;
     chain->row_ndim = row_ndim_ < 0 ? frame_.ndim() : row_ndim_;
@@ -339,7 +354,7 @@ RecordedCall Chain::Build(Recording& recording, std::span<const int> uses, int64
     if (members_.size() > 8) name += ", " + std::to_string(members_.size() - 8) + " more";
     chain->name = Intern(name);
     std::vector<Array> kept;
-    RecordedCall result{device_, nullptr, {}, {}, recording.calls[members_[0].index].where};
+    RecordedCall result{device_, nullptr, {}, {}, recording.calls[members_[0].index].where, time};
     for (const bool outputs : {false, true}) {
         for (ChainArray& x : arrays) {
             x.is_scratch =

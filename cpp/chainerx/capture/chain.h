@@ -38,6 +38,9 @@ struct ChainCall {
 // nullopt for other calls.
 std::optional<ChainCall> AsChainCall(const Recording& recording, const RecordedCall& call);
 
+// Returns whether a call with these accesses writes to some of these memories.
+bool WritesTo(const std::vector<bool>& memories, std::span<const Access> accesses);
+
 // A call that only computes its results, which are the last operand.
 bool IsPure(const KernelInfo& kernel);
 
@@ -53,6 +56,9 @@ class Chain {
     // The elements over which it iterates.
     int64_t size() const { return frame_.GetTotalSize(); }
 
+    // Those of its calls that write to some of these memories.
+    std::vector<size_t> FindWritersTo(const std::vector<bool>& memories) const;
+
     // Returns whether the order matters in which these and the accesses of the chain happen.
     bool ConflictsWith(std::span<const Access> accesses) const;
 
@@ -66,7 +72,8 @@ class Chain {
     // Takes the calls out of the recording. Returns the call that replaces them, of blocks of so
     // many elements, or as the device likes if it is 0. `uses` has the number of operands of the
     // recording in each memory, and more for memory that is a result.
-    RecordedCall Build(Recording& recording, std::span<const int> uses, int64_t block) const;
+    RecordedCall Build(Recording& recording, std::span<const int> uses, int64_t block,
+                       size_t time) const;
 
  private:
     struct Member {

@@ -35,6 +35,21 @@ std::vector<int> CountUses(const Recording& recording) {
     return uses;
 }
 
+// By memory: whether it is there after an error in the step, as memory from before the step and
+// gradients are.
+std::vector<bool> FindLasting(const Recording& recording) {
+    std::vector<bool> lasting;
+    for (const Memory& memory : recording.memories) {
+        lasting.push_back(memory.kind != MemoryKind::kTemporary);
+    }
+    for (const RecordedGrad& grad : recording.grads) {
+        if (grad.output < 0) continue;
+        const RecordedOutput& output = recording.outputs[static_cast<size_t>(grad.output)];
+        lasting[static_cast<size_t>(output.place.memory)] = true;
+    }
+    return lasting;
+}
+
 // Drops calls whose results nobody reads.
 void DropDead(Recording& recording) {
     std::vector<bool> is_read(recording.memories.size());
@@ -68,7 +83,8 @@ void DropDead(Recording& recording) {
 
 class Fusion {
  public:
-    explicit Fusion(Recording& recording) : recording_{recording}, uses_{CountUses(recording)} {
+    explicit Fusion(Recording& recording)
+        : recording_{recording}, uses_{CountUses(recording)}, lasting_{FindLasting(recording)} {
         const int forced = g_choice.forced().row;
         if (forced != 1) return;
         min_size_ = 1;
@@ -82,14 +98,17 @@ class Fusion {
             RecordedCall& call = recording_.calls[now_];
             const std::optional<ChainCall> as = AsChainCall(recording_, call);
             if (!as) {
-                CloseConflicts(AccessesOf(recording_, call));
-                done_.push_back({2 * now_ + 1, std::move(call)});
+                const std::vector<Access> accesses = AccessesOf(recording_, call);
+                CloseConflicts(accesses);
+                if (call.call && !IsPure(call.call->kernel())) CloseLasting();
+                AddDone(now_, WritesTo(lasting_, accesses));
             } else {
                 Collect(*call.device, *as);
             }
         }
         while (!open_.empty()) Close(0);
         std::ranges::stable_sort(done_, {}, &Done::time);
+        MaskInterrupts();
         recording_.calls.clear();
         for (Done& done : done_) recording_.calls.push_back(std::move(done.call));
         return n_fused_;
@@ -100,7 +119,40 @@ class Fusion {
     struct Done {
         size_t time;
         RecordedCall call;
+        std::vector<size_t> lasting;  // its calls that write to lasting memory
     };
+
+    void AddDone(size_t k, bool is_lasting) {
+        Done& done = done_.emplace_back(Done{2 * k + 1, std::move(recording_.calls[k]), {}});
+        if (is_lasting) done.lasting.push_back(k);
+    }
+
+    // An error in a call must leave what comes before it in the step, and nothing else. Calls of
+    // chains do not throw anything but interrupts.
+    void CloseLasting() {
+        for (size_t i = open_.size(); i-- != 0;) {
+            if (!open_[i].FindWritersTo(lasting_).empty()) Close(i);
+        }
+    }
+
+    // The same for interrupts: calls are masked that are not in their place among those which write
+    // to lasting memory.
+    void MaskInterrupts() {
+        std::vector<size_t> pending(done_.size() + 1, SIZE_MAX);  // the first one from there on
+        for (size_t i = done_.size(); i-- != 0;) {
+            pending[i] = pending[i + 1];
+            for (const size_t k : done_[i].lasting) pending[i] = std::min(pending[i], k);
+        }
+        size_t n_written = 0;  // behind the last one
+        for (size_t i = 0; i < done_.size(); ++i) {
+            Done& done = done_[i];
+            size_t end = n_written;
+            for (const size_t k : done.lasting) end = std::max(end, k + 1);
+            done.call.is_masked =
+                n_written > pending[i] || end > pending[i + 1] || done.lasting.size() > 1;
+            n_written = end;
+        }
+    }
 
     // The chains that are open do not conflict with each other: each may be closed by itself.
     void Collect(Device& device, const ChainCall& call) {
@@ -143,16 +195,19 @@ class Fusion {
         const std::vector<size_t> members = chain.members();
         if (members.size() > 1 && chain.size() >= min_size_) {
             n_fused_ += static_cast<int64_t>(members.size());
-            done_.push_back({2 * now_, chain.Build(recording_, uses_, block_)});
+            const size_t n = recording_.calls.size();
+            const size_t time = recording_.calls[std::min(now_, n - 1)].time + (now_ == n ? 1 : 0);
+            done_.push_back({2 * now_, chain.Build(recording_, uses_, block_, time),
+                             chain.FindWritersTo(lasting_)});
             return;
         }
-        for (const size_t k : members) {
-            done_.push_back({2 * k + 1, std::move(recording_.calls[k])});
-        }
+        const std::vector<size_t> lasting = chain.FindWritersTo(lasting_);
+        for (const size_t k : members) AddDone(k, std::ranges::find(lasting, k) != lasting.end());
     }
 
     Recording& recording_;
     const std::vector<int> uses_;
+    const std::vector<bool> lasting_;
     int64_t min_size_{kMinSize};
     int64_t block_{0};
     size_t now_{0};

@@ -148,10 +148,10 @@ Place Recorder::Find(const Array& x) {
         if (const auto it = born_.find(&buffer); it != born_.end()) {
             if (it->second.memory < 0) {
                 it->second.memory = static_cast<int>(recording_->memories.size());
-                recording_->memories
-                    .emplace_back(MemoryKind::kTemporary, x.device(),
-                                  static_cast<char*>(buffer.data()))
-                    .nbytes = buffer.nbytes();
+                Memory& memory = recording_->memories.emplace_back(
+                    MemoryKind::kTemporary, x.device(), static_cast<char*>(buffer.data()));
+                memory.nbytes = buffer.nbytes();
+                memory.first_use = recording_->calls.size();
             }
             return {it->second.memory, x.offset()};
         }
@@ -184,7 +184,7 @@ RecordedArray Recorder::Keep(const OperandInfo& info, const Array& x, std::vecto
 }
 
 void Recorder::Record(KernelCall& call) {
-    RecordedCall recorded{&call.device(), nullptr, {}, {}, Locate()};
+    RecordedCall recorded{&call.device(), nullptr, {}, {}, Locate(), recording_->calls.size()};
     std::vector<Array> kept;
     const size_t n_before = recording_->memories.size();
     bool reads_unwritten = false;
@@ -250,7 +250,8 @@ void Recorder::CopiedFromHost(Device& device, void* dst, const void* src, int64_
             }
         }
     }
-    RecordedCall recorded{&device, nullptr, {}, std::move(host), Locate()};
+    RecordedCall recorded{&device,         nullptr,  {},
+                          std::move(host), Locate(), recording_->calls.size()};
     Memory& memory = recording_->memories[static_cast<size_t>(place.memory)];
     if (memory.made.empty()) memory.made = StrCat(recorded.name(), At(recorded.where));
     recording_->calls.push_back(std::move(recorded));
@@ -314,10 +315,17 @@ void Recorder::ReadGrad(Slot& slot, uint64_t id, const Array& grad) {
     recording_->argument_arrays.push_back(Detached(grad));
 }
 
-void Recorder::WroteGrad(Slot& slot, uint64_t id) {
-    if (slot.node != nullptr || FindTouched(slot, id) != nullptr) return;
-    KeepLeaf(slot);
-    touched_.push_back({&slot, -1, id});
+void Recorder::WroteGrad(Slot& slot, uint64_t id, bool is_cleared) {
+    if (slot.node != nullptr) return;
+    RecordedGrad* grad = FindTouched(slot, id);
+    if (grad == nullptr) {
+        KeepLeaf(slot);
+        grad = &touched_.emplace_back(RecordedGrad{&slot, -1, id});
+    }
+    grad->last_write = recording_->calls.size();
+    if (grad->first_write != RecordedGrad::kNever) return;
+    grad->first_write = grad->last_write;
+    grad->begins_cleared = is_cleared;
 }
 
 void Recorder::Recorded(Node*, std::span<const ConstArrayRef>, std::span<const Array>) {}

@@ -50,7 +50,7 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
     void Refuse(const char* what) override;
 
     void ReadGrad(Slot& slot, uint64_t id, const Array& grad) override;
-    void WroteGrad(Slot& slot, uint64_t id) override;
+    void WroteGrad(Slot& slot, uint64_t id, bool is_cleared) override;
 
     void Called(std::span<const ConstArrayRef> inputs) override;
     void Recorded(Node* node, std::span<const ConstArrayRef> inputs,

@@ -216,12 +216,14 @@ Memory::Memory(Memory&& o) noexcept
     : kind{o.kind},
       stand_in{std::exchange(o.stand_in, nullptr)},
       nbytes{o.nbytes},
+      first_use{o.first_use},
       made{std::move(o.made)},
       views{std::move(o.views)},
       held{std::exchange(o.held, nullptr)},
       holders{o.holders},
       version{o.version},
       writes{o.writes},
+      begins_written{o.begins_written},
       is_borrowed{o.is_borrowed} {}
 
 Memory::~Memory() {

@@ -59,6 +59,10 @@ struct RecordedCall {
     std::vector<RecordedArray> arrays;
     std::optional<HostBytes> bytes;
     std::string where;  // "train.py:31"; "" if it is not known
+    // When it is called: after so many calls of the step.
+    size_t time;
+    // An interrupt in it would leave other arrays than one somewhere in the step does.
+    bool is_masked{false};
 
     // "Multiply", or "an array made of numbers".
     std::string name() const { return call ? call->kernel().name : "array of the host"; }
@@ -70,6 +74,7 @@ struct CX_API Memory {
     MemoryKind kind;
     Buffer* stand_in;                 // owned
     int64_t nbytes{0};                // of a temporary
+    size_t first_use{0};              // the same: before it, so many calls
     std::string made{};               // of a temporary: "Multiply (train.py:31)"
     std::vector<ArrayBody*> views{};  // not owned
 
@@ -120,6 +125,12 @@ struct RecordedGrad {
     uint32_t writes{0};    // that the step adds to it
     bool is_set{true};
     int output{-1};  // what it is set to; -1: it is cleared
+
+    // The calls before which it is set or cleared for the first and for the last time.
+    static constexpr size_t kNever = SIZE_MAX;
+    size_t first_write{kNever};
+    size_t last_write{kNever};
+    bool begins_cleared{false};  // the first time
 
     Slot* SlotIn(std::span<const Array> arguments) const {
         return slot != nullptr ? slot : arguments[static_cast<size_t>(argument)].body()->slot;

@@ -8,6 +8,7 @@
 #include "chainerx/capture/memory_plan.h"
 #include "chainerx/capture/recorder.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/interrupt.h"
 #include "chainerx/core/overlap.h"
 
 namespace chainerx::internal {
@@ -30,7 +31,8 @@ Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first, Opt
         if (grad.begin != first.grads[i].begin) grad.begin = nullptr;
     }
     for (const RecordedCall& call : recording_->calls) {
-        entries_.push_back({call.device, call.call.get(), call.bytes ? &*call.bytes : nullptr});
+        entries_.push_back({call.device, call.call.get(), call.bytes ? &*call.bytes : nullptr,
+                            call.time, call.is_masked});
     }
     for (size_t i = 0; i < recording_->memories.size(); ++i) {
         Memory& memory = recording_->memories[i];
@@ -90,6 +92,10 @@ void Replay::FindOwnGrads() {
         if (grad.before != RecordedGrad::Before::kAny || grad.output < 0) continue;
         const int fresh = sources_[static_cast<size_t>(grad.output)].fresh;
         if (fresh < 0 || std::ranges::count(sources_, fresh, &Source::fresh) != 1) continue;
+        // What an error before it is cleared has to leave.
+        const auto memory = static_cast<size_t>(fresh_[static_cast<size_t>(fresh)].memory);
+        if (!grad.begins_cleared || recording_->memories[memory].first_use < grad.first_write)
+            continue;
         fresh_[static_cast<size_t>(fresh)].grad = static_cast<int>(i);
     }
 }
@@ -208,15 +214,25 @@ void Replay::MarkWritten(std::span<const Array> arguments) {
     }
 }
 
+void Replay::Run(const Entry& entry) {
+    const KernelFn fn = entry.device->kernels()[entry.call->kernel().id];
+    if (fn != nullptr) [[likely]] {
+        entry.call->Run(fn);
+    } else {
+        CallHooked(entry.call->DataFor(*entry.device));
+    }
+}
+
 void Replay::RunCalls() {
     for (const Entry& entry : entries_) {
+        time_ = entry.time;
+        if (entry.is_masked) [[unlikely]] {
+            const NoInterruptScope scope;
+            Run(entry);
+            continue;
+        }
         if (entry.call != nullptr) [[likely]] {
-            const KernelFn fn = entry.device->kernels()[entry.call->kernel().id];
-            if (fn != nullptr) [[likely]] {
-                entry.call->Run(fn);
-            } else {
-                CallHooked(entry.call->DataFor(*entry.device));
-            }
+            Run(entry);
             continue;
         }
         const HostBytes& host = *entry.bytes;
@@ -322,6 +338,27 @@ void Replay::Launch() {
     }
 }
 
+// Those that are as before the step are still there, or are put back by ReleaseFresh.
+void Replay::SettleGrads(std::span<const Array> arguments) noexcept {
+    for (const RecordedGrad& grad : recording_->grads) {
+        Slot* const slot = grad.SlotIn(arguments);
+        if (slot == nullptr || !grad.is_set || time_ < grad.first_write) continue;
+        const bool is_done = time_ >= grad.last_write;
+        if (!is_done && !grad.begins_cleared) continue;
+        Array now{};
+        if (is_done && grad.output >= 0) {
+            now = MakeOutput(static_cast<size_t>(grad.output), arguments);
+        } else {
+            const auto has_it = [&](const Fresh& f) {
+                return f.grad >= 0 && &recording_->grads[static_cast<size_t>(f.grad)] == &grad;
+            };
+            const auto it = std::ranges::find_if(fresh_, has_it);
+            if (it != fresh_.end()) it->old_grad = Array{};
+        }
+        slot->SetGrad(grad.id, std::move(now));
+    }
+}
+
 bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
                  const char*& reason) {
     Recording& recording = *recording_;
@@ -337,7 +374,12 @@ bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
     } guard{*this, arguments};
     TakeFresh(arguments);
     MarkWritten(arguments);
-    Launch();
+    try {
+        Launch();
+    } catch (...) {
+        SettleGrads(arguments);
+        throw;
+    }
     size_t next = recording.n_results;
     for (const size_t n : recording.part_outputs) next += n;
     outputs.reserve(next);

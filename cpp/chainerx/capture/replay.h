@@ -57,6 +57,8 @@ class CX_API Replay {
         Device* device;
         const KeptCall* call;    // null for bytes
         const HostBytes* bytes;  // null for a call
+        size_t time;             // as in RecordedCall
+        bool is_masked;          // the same
     };
     // Memory of which each run allocates a new one, or uses that of a gradient which nobody else
     // has and which the step would throw away.
@@ -96,7 +98,10 @@ class CX_API Replay {
     const char* Begin(std::span<const Array> arguments);
     // Brings arguments, and gradients that the step reads, to their addresses.
     void MovePlaces(std::span<const Array> arguments);
+    static void Run(const Entry& entry);
     void RunCalls();
+    // After an error in a call: gradients become what they are at that moment of the step.
+    void SettleGrads(std::span<const Array> arguments) noexcept;
     // The same by one launch, where the device can.
     void Launch();
 
@@ -120,6 +125,7 @@ class CX_API Replay {
     std::vector<Extent> held_extents_;
     std::vector<Memory*> written_;  // some of these
     std::vector<Array> present_;    // by gradient, in a run: as it was before, if the step reads it
+    size_t time_{0};                // in a run: of the call that runs
     int64_t n_fused_{0};
     int64_t nbytes_{0};
 };

@@ -52,9 +52,9 @@ class CX_API CaptureObserver {
     virtual void Drew(uint64_t key, std::function<uint64_t()> draw) = 0;
     // `arrays` are results of the step that the part is given.
     virtual void Add(std::shared_ptr<ReplayPart> part, std::span<const Array> arrays = {}) = 0;
-    // The gradient of a leaf is read (null if it has none), or set.
+    // The gradient of a leaf is read (null if it has none), or set, or cleared.
     virtual void ReadGrad(Slot& slot, uint64_t id, const Array& grad) = 0;
-    virtual void WroteGrad(Slot& slot, uint64_t id) = 0;
+    virtual void WroteGrad(Slot& slot, uint64_t id, bool is_cleared) = 0;
     // The step does what a replay can't repeat, such as "a value is read". It goes on, and is not
     // recorded: whoever records it says so afterwards, when arrays and optimizers are as after any
     // other call.

@@ -220,7 +220,15 @@ def write_with_out(x, held):
     held *= x
 
 
-@pytest.mark.parametrize('write', [write_to_argument, write_to_held, write_with_out])
+def write_first_of_many(x, held):
+    held[...] = x
+    for _ in range(40):
+        x = x * 2
+
+
+@pytest.mark.parametrize(
+    'write', [write_to_argument, write_to_held, write_with_out, write_first_of_many]
+)
 def test_graphs_see_what_a_replay_writes(write):
     held = full(0)
     step = chx.capture(lambda x: write(x, held))

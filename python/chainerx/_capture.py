@@ -21,7 +21,8 @@ class Variant(tp.NamedTuple):
         kernels (int): The number of kernel calls of a replay, in which a chain of fused kernels is
             one; 0 if there is no recording yet.
         fused (int): The number of kernels in such chains.
-        nbytes (int): The memory that temporaries of a replay take.
+        nbytes (int): The memory that temporaries of a replay take; from the first replay on, with
+            the blocks of chains, which each thread has.
         replays (int): How often it was replayed.
         reason (str): Why it had to be recorded anew, or can't be replayed, or why its kernels are
             launched one by one on a GPU; empty if nothing of that is so.

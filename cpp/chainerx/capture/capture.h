@@ -44,7 +44,7 @@ struct CaptureVariant {
     std::string arguments;  // "float32[32,784] int32[32]"
     int64_t calls;          // kernels, of which a chain is one; 0 if it is not recorded
     int64_t fused;          // kernels in chains
-    int64_t nbytes;         // memory for temporaries
+    int64_t nbytes;         // memory for temporaries, and what chains keep of blocks
     int64_t replays;
     // Why it was recorded anew last, or can't be, or why its calls are launched one by one where
     // one launch could do; "" if nothing of that is so.

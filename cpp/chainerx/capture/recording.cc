@@ -1,8 +1,11 @@
 #include "chainerx/capture/recording.h"
 
 #include <algorithm>
+#include <complex>
+#include <cstring>
 #include <mutex>
 #include <span>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
@@ -160,8 +163,37 @@ class Comparison {
         if (x.bytes.size() != y.bytes.size()) {
             return Was(StrCat(x.bytes.size(), " bytes"), StrCat(y.bytes.size(), " bytes"));
         }
-        if (x.key < 0 && x.bytes != y.bytes) return "holds other numbers";
+        if (x.key < 0 && x.bytes != y.bytes) return DescribeNumbers(x, y);
         return {};
+    }
+
+    template <typename T>
+    static std::string TextOf(T value) {
+        if constexpr (std::is_arithmetic_v<T>) {
+            return Scalar{value}.ToString();
+        } else if constexpr (requires { value.imag(); }) {
+            return Scalar{std::complex<double>{value}}.ToString();
+        } else {
+            return Scalar{static_cast<float>(value)}.ToString();
+        }
+    }
+
+    // The first number that differs, if it is known of which dtype they are.
+    std::string DescribeNumbers(const HostBytes& x, const HostBytes& y) const {
+        const Memory& memory = b_.memories[static_cast<size_t>(y.to.memory)];
+        if (memory.views.empty()) return "holds other numbers";
+        return VisitDtype(memory.views[0]->dtype, [&]<typename T>() {
+            size_t i = 0;
+            T was{};
+            T is{};
+            do {
+                if ((i + 1) * sizeof(T) > x.bytes.size()) return std::string{"holds other numbers"};
+                std::memcpy(&was, &x.bytes[i * sizeof(T)], sizeof(T));
+                std::memcpy(&is, &y.bytes[i * sizeof(T)], sizeof(T));
+                ++i;
+            } while (std::memcmp(&was, &is, sizeof(T)) == 0);
+            return StrCat("element ", i - 1, " ", Was(TextOf(was), TextOf(is)));
+        });
     }
 
     Found CompareEnds() const {

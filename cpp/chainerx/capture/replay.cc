@@ -45,7 +45,7 @@ Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first, Opt
             memory.version - first.memories[i].version > memory.writes) {
             ++memory.writes;
         }
-        if (!memory.is_borrowed) held_.push_back(&memory);
+        (memory.is_borrowed ? borrowed_ : held_).push_back(&memory);
         if (memory.writes != 0) written_.push_back(&memory);
     }
     for (const RecordedOutput& output : recording_->outputs) {
@@ -314,6 +314,10 @@ Array Replay::MakeOutput(size_t i, std::span<const Array> arguments) {
 const char* Replay::Begin(std::span<const Array> arguments) {
     FindPresent(arguments);
     if (IsAbandoned()) return "an array that it uses was replaced by another one";
+    const auto is_current = [](const Memory* m) { return IsCurrentBorrowed(*m->held); };
+    if (!std::ranges::all_of(borrowed_, is_current)) {
+        return "an array of NumPy that it uses was resized in place";
+    }
     if (const char* reason = FindOtherUse(arguments)) return reason;
     order_.Begin(arguments);
     for (const auto& part : recording_->parts) {

@@ -123,6 +123,7 @@ class CX_API Replay {
     StreamOrder order_;
     std::unique_ptr<GraphReplay> graph_;
     std::vector<Memory*> held_;
+    std::vector<Memory*> borrowed_;
     std::vector<Extent> held_extents_;
     std::vector<Memory*> written_;  // some of these
     std::vector<Array> present_;    // by gradient, in a run: as it was before, if the step reads it

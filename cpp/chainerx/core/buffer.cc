@@ -1,5 +1,7 @@
 #include "chainerx/core/buffer.h"
 
+#include "chainerx/core/foreign.h"
+
 namespace chainerx {
 namespace {
 
@@ -28,6 +30,12 @@ void Buffer::Destroy() {
 Buffer* Buffer::Foreign(Device* device, void* data, int64_t nbytes, void* owner,
                         void (*release)(void*), bool writable) {
     return new ForeignBuffer{device, data, nbytes, owner, release, writable};
+}
+
+void* internal::FindOwner(const Buffer& buffer, void (*release)(void* owner)) {
+    if (!buffer.is_foreign()) return nullptr;
+    const auto& foreign = static_cast<const ForeignBuffer&>(buffer);
+    return foreign.release_ == release ? foreign.owner_ : nullptr;
 }
 
 }  // namespace chainerx

@@ -17,6 +17,9 @@ struct Owner {
 CX_API Array WrapForeign(void* data, const Shape& shape, const Strides& strides, Dtype dtype,
                          Device& device, Owner owner, bool writable);
 
+// The owner that memory was wrapped with, together with this function; null for other memory.
+CX_API void* FindOwner(const Buffer& buffer, void (*release)(void* owner));
+
 // Returns whether every element is aligned for a load of its type. Our own arrays always are.
 CX_API bool IsAligned(const Array& x);
 

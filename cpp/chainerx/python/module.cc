@@ -15,6 +15,7 @@
 #include "chainerx/python/errors.h"
 #include "chainerx/python/generator.h"
 #include "chainerx/python/grad_hooks.h"
+#include "chainerx/python/interop/buffers.h"
 #include "chainerx/python/named_tuple.h"
 #include "chainerx/python/ndarray/ndarray_at.h"
 #include "chainerx/python/runtime.h"
@@ -122,6 +123,7 @@ NB_MODULE(_core, m) {
     AddApi(m);
     InitNamedTuples(m.ptr());
     InitRuntime(m.ptr());
+    InitNumpyMemory();
     InitConfig(m.ptr());
     Describe(m.ptr());
     Describe(m.attr("_cuda").ptr());

@@ -11,4 +11,7 @@ namespace chainerx::python {
 // convert_numpy.cc.
 Array FromBuffer(PyObject* o, Dtype dtype, int64_t count, int64_t offset, Device& device);
 
+// Tells captured steps how to find out that NumPy has moved memory. Defined there, too.
+void InitNumpyMemory();
+
 }  // namespace chainerx::python

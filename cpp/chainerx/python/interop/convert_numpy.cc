@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "chainerx/capture/recorder.h"
 #include "chainerx/core/capture_observer.h"
 #include "chainerx/core/foreign.h"
 #include "chainerx/ops/shape/bool_bytes.h"
@@ -14,6 +15,10 @@
 
 namespace chainerx::python {
 namespace {
+
+Device& GetHost(Device& device) {
+    return device.IsHostAccessible() ? device : device.context()->GetNativeBackend().GetDevice(0);
+}
 
 void ReleaseView(void* owner) {
     ReleaseWithGil(owner, [](void* o) {
@@ -206,6 +211,7 @@ struct NumpyArray {
     int flags;
 };
 constexpr int kWritableFlag = 0x400;
+constexpr int kOwnsDataFlag = 0x4;
 
 bool HasWritableFlag(PyObject* numpy_array) {
     return (reinterpret_cast<NumpyArray*>(numpy_array)->flags & kWritableFlag) != 0;
@@ -219,12 +225,62 @@ bool IsLayoutKnown() {
     return !HasWritableFlag(array.get());
 }
 
+// Asks once, under the GIL.
+bool CanReadFields() {
+    static int is_known = -1;
+    if (is_known < 0) is_known = IsLayoutKnown() ? 1 : 0;
+    return is_known == 1;
+}
+
+// For captured steps. ndarray.resize moves memory, though others hold the array, if it is told not
+// to look whether they do; views of it keep the old address.
+bool IsWhereItWas(const Buffer& buffer) {
+    const auto* view = static_cast<const Py_buffer*>(internal::FindOwner(buffer, &ReleaseView));
+    if (view == nullptr || !PyObject_TypeCheck(view->obj, Numpy().ndarray)) return true;
+    if (!CanReadFields()) return false;
+    const auto* array = reinterpret_cast<const NumpyArray*>(view->obj);
+    if (array->data != view->buf) return false;
+    while (array->base != nullptr && PyObject_TypeCheck(array->base, Numpy().ndarray)) {
+        array = reinterpret_cast<const NumpyArray*>(array->base);
+    }
+    if ((array->flags & kOwnsDataFlag) == 0) return true;
+    const Ref nbytes = Check(PyObject_GetAttrString(
+        const_cast<PyObject*>(reinterpret_cast<const PyObject*>(array)), "nbytes"));
+    const auto* const begin = static_cast<const char*>(buffer.data());
+    return array->data <= begin &&
+           begin + buffer.nbytes() <= array->data + PyLong_AsSsize_t(nbytes.get());
+}
+
+// Whether an object is a number, or lists of numbers, and so shows no memory that may change.
+bool IsOfNumbers(PyObject* o, int depth = 0) {
+    if (PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o) ||
+        PyComplex_CheckExact(o) || PyObject_TypeCheck(o, Numpy().generic)) {
+        return true;
+    }
+    if (!(PyList_CheckExact(o) || PyTuple_CheckExact(o)) || depth > kMaxNdim) return false;
+    const Items items{o};
+    for (Py_ssize_t i = 0; i < items.size(); ++i) {
+        if (!IsOfNumbers(items[i], depth + 1)) return false;
+    }
+    return true;
+}
+
+// An array of the step's own, of the numbers of a list: a part of the recording.
+Array MakeConstant(PyObject* numpy_array, Dtype dtype, Device& device) {
+    Array packed;
+    {
+        const internal::Unobserved by_ourselves;
+        packed = AsContiguous(WrapNumpy(numpy_array, dtype, GetHost(device)));
+    }
+    Array y = EmptyUnchecked(packed.shape(), dtype, device);
+    device.CopyFromHost(y.raw_data(), packed.raw_data(), packed.GetNBytes());
+    return y;
+}
+
 }  // namespace
 
 bool IsWritableNumpy(PyObject* numpy_array) {
-    static int is_known = -1;  // initialized under the GIL
-    if (is_known < 0) is_known = IsLayoutKnown() ? 1 : 0;
-    if (is_known == 1) return HasWritableFlag(numpy_array);
+    if (CanReadFields()) return HasWritableFlag(numpy_array);
     Py_buffer view;
     if (PyObject_GetBuffer(numpy_array, &view, PyBUF_WRITABLE) < 0) {
         PyErr_Clear();
@@ -233,6 +289,8 @@ bool IsWritableNumpy(PyObject* numpy_array) {
     PyBuffer_Release(&view);
     return true;
 }
+
+void InitNumpyMemory() { internal::SetBorrowedCheck(&IsWhereItWas); }
 
 Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, Sharing sharing, Device& device) {
     ReleaseDeferred();
@@ -251,8 +309,10 @@ Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, Sharing sharing, Device
                          sharing, device);
     }
     const Dtype found = DtypeOf(array);
-    Device& host =
-        device.IsHostAccessible() ? device : device.context()->GetNativeBackend().GetDevice(0);
+    if (internal::CurrentCapture() != nullptr && IsOfNumbers(o)) {
+        return MakeConstant(array, found, device);
+    }
+    Device& host = GetHost(device);
     const Array shared = WrapNumpy(array, found, host);
     if (!internal::IsAligned(shared)) {
         const Ref c = Check(PyObject_CallMethod(array, "copy", nullptr));
@@ -313,8 +373,7 @@ Array FromBuffer(PyObject* o, Dtype dtype, int64_t count, int64_t offset, Device
     std::unique_ptr<Py_buffer, decltype(release)> view{memory.release(), release};
     count = CountIn(*view, dtype, count, offset);
     if (count == 0) return EmptyUnchecked({0}, dtype, device);
-    Device& host =
-        device.IsHostAccessible() ? device : device.context()->GetNativeBackend().GetDevice(0);
+    Device& host = GetHost(device);
     char* const data = static_cast<char*>(view->buf) + offset;
     const bool is_writable = view->readonly == 0;
     const Array x = internal::WrapForeign(data, {count}, {GetItemSize(dtype)}, dtype, host,

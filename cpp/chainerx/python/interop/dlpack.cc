@@ -452,7 +452,13 @@ CX_ROUTINE(from_dlpack,
         throw TypeError{"from_dlpack: x is a ", Py_TYPE(a[0])->tp_name,
                         ", expected an object with __dlpack__ or a capsule of it"};
     }
-    const Array x = TakeCapsule(is_capsule ? a[0] : AskForCapsule(a[0], a[2] == Py_False).get());
+    // A captured step has to find out whether NumPy has moved it.
+    const bool is_watched =
+        internal::CurrentCapture() != nullptr && PyObject_TypeCheck(a[0], Numpy().ndarray);
+    const Array x =
+        is_watched ? FromNumpy(a[0], std::nullopt, Sharing::kWherePossible,
+                               GetDefaultContext().GetNativeBackend().GetDevice(0))
+                   : TakeCapsule(is_capsule ? a[0] : AskForCapsule(a[0], a[2] == Py_False).get());
     // Who made a capsule by itself has ordered it to the default stream.
     if (is_capsule && HasCudaStreams(x.device())) OrderUsAfterOthers(x.device(), kLegacyStream);
     Device& device = ToDeviceOr(a[1], x.device());

@@ -147,9 +147,9 @@ def capture(
 
     Args:
         step (callable): Its arguments may be arrays (of chainerx and NumPy, variables), tuples,
-            lists and dicts of them, and hashable values. Each combination of dtypes, shapes,
-            devices, values and settings (``chainer.config``, modes of backpropagation) is recorded
-            by itself.
+            lists, dicts and dataclasses of them, and hashable values. Each combination of dtypes,
+            shapes, devices, values and settings (``chainer.config``, modes of backpropagation) is
+            recorded by itself.
         variants (int): How many of these are kept; then the one least used is thrown out.
         strict (bool): Whether what can't be replayed is an error. If not, a warning says why, and
             the function runs as it is.

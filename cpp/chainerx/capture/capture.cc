@@ -357,8 +357,9 @@ class Capture::Impl {
             outputs = Detach(request.step());
             try {
                 if (request.keeps) recorder.AddWhatIsInUse(outputs, request.collect);
-                recording = recorder.Finish(outputs, request.collect);
-                if (request.describe != nullptr) recording->result = request.describe(request.user);
+                std::string result;
+                if (request.describe != nullptr) result = request.describe(request.user);
+                recording = recorder.Finish(outputs, request.collect, std::move(result));
                 const auto is_held = [&](Extent e) { return recording->IsHeld(e); };
                 if (recording->has_shared_grad ||
                     std::ranges::any_of(recording->argument_extents, is_held)) {

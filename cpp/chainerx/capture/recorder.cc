@@ -399,10 +399,12 @@ void Recorder::CheckNothingEscaped(std::span<const Array> outputs, void (*collec
     if (collect != nullptr) collect();
     const int memory = find();
     if (memory < 0) return;
-    throw CaptureError{"capture: an array made by ",
-                       recording_->memories[static_cast<size_t>(memory)].made,
-                       " is still in use after the step; a replay would not make a new one. Return "
-                       "it from the step, in tuples, lists or dicts"};
+    const bool has_object = recording_->result.find('<') != std::string::npos;
+    throw CaptureError{
+        "capture: an array made by ", recording_->memories[static_cast<size_t>(memory)].made,
+        " is still in use after the step; a replay would not make a new one. Return "
+        "it from the step, in tuples, lists, dicts or dataclasses",
+        has_object ? "; the result was " : "", has_object ? recording_->result : std::string{}};
 }
 
 void Recorder::AddWhatIsInUse(std::vector<Array>& outputs, void (*collect)()) {
@@ -425,8 +427,10 @@ void Recorder::AddWhatIsInUse(std::vector<Array>& outputs, void (*collect)()) {
     }
 }
 
-std::unique_ptr<Recording> Recorder::Finish(std::span<const Array> outputs, void (*collect)()) {
+std::unique_ptr<Recording> Recorder::Finish(std::span<const Array> outputs, void (*collect)(),
+                                            std::string result) {
     t_state.capture = nullptr;
+    recording_->result = std::move(result);
     if (!refused_.empty()) throw CaptureError{refused_};
     for (size_t i = 0; i < recording_->argument_memories.size(); ++i) {
         recording_->argument_writes.push_back(WritesOf(arguments_[i]));

@@ -42,7 +42,9 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
     // Adds all memory that the step has made, and that is in use, as arrays of bytes in the order
     // of first use. Only before Finish.
     void AddWhatIsInUse(std::vector<Array>& outputs, void (*collect)());
-    std::unique_ptr<Recording> Finish(std::span<const Array> outputs, void (*collect)());
+    // `result` is what was returned besides arrays, in words.
+    std::unique_ptr<Recording> Finish(std::span<const Array> outputs, void (*collect)(),
+                                      std::string result);
 
     // Called by the hook.
     void Record(KernelCall& call);

@@ -4,6 +4,7 @@
 #include "chainerx/core/context.h"
 #include "chainerx/core/stream.h"
 #include "chainerx/core/thread_state.h"
+#include "chainerx/python/capture/dataclass.h"
 #include "chainerx/python/capture/part.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/config.h"
@@ -26,6 +27,29 @@ void Arguments::AddBytes(const void* data, size_t n) {
 
 void Arguments::AddNumber(uint64_t n) { AddBytes(&n, sizeof(n)); }
 
+namespace {
+
+// A value that is equal only for values whose items are of the same types, too, at any depth.
+Ref TypedOf(PyObject* o, int depth) {
+    PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(o));
+    if (depth > kMaxNesting) throw ValueError{"capture: a frozenset is nested too deeply"};
+    if (PyFloat_CheckExact(o) || PyComplex_CheckExact(o)) {  // 0.0 and -0.0 are equal
+        const Ref repr = Check(PyObject_Repr(o));
+        return Check(PyTuple_Pack(2, type, repr.get()));
+    }
+    const bool is_set = PyFrozenSet_CheckExact(o) != 0;
+    if (!is_set && !PyTuple_CheckExact(o)) return Check(PyTuple_Pack(2, type, o));
+    const Ref items = Check(PySequence_List(o));
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
+        PyObject* typed = TypedOf(PyList_GET_ITEM(items.get(), i), depth + 1).Release();
+        if (PyList_SetItem(items.get(), i, typed) < 0) throw PythonError{};
+    }
+    const Ref all = Check(is_set ? PyFrozenSet_New(items.get()) : PyList_AsTuple(items.get()));
+    return Check(PyTuple_Pack(2, type, all.get()));
+}
+
+}  // namespace
+
 void Arguments::AddValue(PyObject* o, const Path& path) {
     if (o == Py_None || PyBool_Check(o)) return AddPointer('c', o);
     // By bits: 0.0 and -0.0 differ, and NaN is like itself.
@@ -41,7 +65,7 @@ void Arguments::AddValue(PyObject* o, const Path& path) {
     }
     if (PyObject_TypeCheck(o, Numpy().generic)) return AddScalar(o, path);
     // 1, True and 1.0 are equal, so the type is part of it.
-    const Ref pair = Check(PyTuple_Pack(2, reinterpret_cast<PyObject*>(Py_TYPE(o)), o));
+    const Ref pair = TypedOf(o, 0);
     PyObject* first = PyDict_SetDefault(interned_, pair.get(), pair.get());
     if (first == nullptr) {
         if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw PythonError{};
@@ -126,6 +150,17 @@ void Arguments::Add(PyObject* o, const Path& path) {
     } else if (PyObject_TypeCheck(o, Numpy().ndarray)) {
         AddPointer('t', Py_TYPE(o));
         AddNumpy(o, path);
+    } else if (const std::optional<Attributes> attributes = AttributesOf(o)) {
+        if (path.depth > kMaxNesting)
+            throw ValueError{"capture: argument ", path.ToString(), " is nested too deeply"};
+        AddPointer('D', Py_TYPE(o));
+        for (const auto& [name, value] : *attributes) {
+            const char* text = PyUnicode_AsUTF8(name.get());
+            if (text == nullptr) throw PythonError{};
+            AddValue(name.get(), path);
+            Add(value.get(), {&path, text, 0, path.depth + 1});
+        }
+        key_ += ')';
     } else {
         AddValue(o, path);
     }

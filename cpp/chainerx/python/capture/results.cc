@@ -28,6 +28,21 @@ std::string Text(PyObject* o) {
     return StrCat("<", Py_TYPE(o)->tp_name, " object at ", reinterpret_cast<uintptr_t>(o), ">");
 }
 
+// Whether it is of a class of the program, but no parameter: these are of the model, and what is
+// returned is a variable.
+bool IsOfSubclass(PyObject* o) {
+    auto* type = reinterpret_cast<PyObject*>(Py_TYPE(o));
+    auto* parameter = reinterpret_cast<PyTypeObject*>(engine::g_callbacks.parameter_class);
+    return type != engine::g_callbacks.variable_class && !PyObject_TypeCheck(o, parameter);
+}
+
+// Whether a new one could be made.
+bool IsVariable(PyObject* o) {
+    if (!engine::IsVariable(o)) return false;
+    auto* variable = reinterpret_cast<PyTypeObject*>(engine::g_callbacks.variable_class);
+    return !IsOfSubclass(o) || Py_TYPE(o)->tp_basicsize == variable->tp_basicsize;
+}
+
 }  // namespace
 
 ResultForm::ResultForm(PyObject* result, std::vector<Array>& arrays)
@@ -44,10 +59,14 @@ ResultForm::Node ResultForm::Take(PyObject* o, std::vector<Array>& arrays, int d
     };
     if (IsNdArray(o)) {
         add(Kind::kArray, "array", Self(o));
-    } else if (engine::IsVariable(o) && engine::AsVariable(o)->storage->object != Py_None) {
+    } else if (IsVariable(o) && engine::AsVariable(o)->storage->object != Py_None) {
         engine::VariableObject* v = engine::AsVariable(o);
         node.array_kind = v->storage->kind;
         add(Kind::kVariable, "variable", engine::RecordOf("capture", v));
+        if (!IsOfSubclass(o)) return node;
+        node.object = Ref{Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(o)))};
+        text_ += StrCat(" ", Py_TYPE(o)->tp_name);
+        TakeAttributes(AttributesOfDict(o), node, arrays, depth);
     } else if (PyObject_TypeCheck(o, Numpy().ndarray)) {
         Device& device = GetDefaultContext().GetNativeBackend().GetDevice(0);
         add(Kind::kNumpy, "NumPy array",
@@ -77,6 +96,11 @@ ResultForm::Node ResultForm::Take(PyObject* o, std::vector<Array>& arrays, int d
             text_ += ", ";
         }
         text_ += '}';
+    } else if (const std::optional<Attributes> attributes = AttributesOf(o)) {
+        node.kind = Kind::kDataclass;
+        node.object = Ref{Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(o)))};
+        text_ += Py_TYPE(o)->tp_name;
+        TakeAttributes(*attributes, node, arrays, depth);
     } else {
         node.kind = Kind::kObject;
         node.object = Ref{Py_NewRef(o)};
@@ -85,14 +109,41 @@ ResultForm::Node ResultForm::Take(PyObject* o, std::vector<Array>& arrays, int d
     return node;
 }
 
+void ResultForm::TakeAttributes(const Attributes& attributes, Node& node,
+                                std::vector<Array>& arrays, int depth) {
+    text_ += '(';
+    for (const auto& [name, value] : attributes) {
+        text_ += Text(name.get()) + "=";
+        node.keys.emplace_back(Py_NewRef(name.get()));
+        node.children.push_back(Take(value.get(), arrays, depth + 1));
+        text_ += ", ";
+    }
+    text_ += ')';
+}
+
+Attributes ResultForm::FillAttributes(const Node& node, const std::vector<Array>& arrays) {
+    Attributes attributes;
+    for (size_t i = 0; i < node.children.size(); ++i) {
+        attributes.emplace_back(Py_NewRef(node.keys[i].get()), Fill(node.children[i], arrays));
+    }
+    return attributes;
+}
+
 PyObject* ResultForm::Fill(const std::vector<Array>& arrays) const { return Fill(root_, arrays); }
 
 PyObject* ResultForm::Fill(const Node& node, const std::vector<Array>& arrays) {
     switch (node.kind) {
         case Kind::kArray:
             return Check(Wrap(arrays[node.array])).Release();
-        case Kind::kVariable:
-            return engine::NewVariable(arrays[node.array], node.array_kind, false);
+        case Kind::kVariable: {
+            Ref o{engine::NewVariable(arrays[node.array], node.array_kind, false)};
+            if (!node.object) return o.Release();
+            if (PyObject_SetAttrString(o.get(), "__class__", node.object.get()) < 0) {
+                throw PythonError{};
+            }
+            SetAttributes(o.get(), FillAttributes(node, arrays));
+            return o.Release();
+        }
         case Kind::kNumpy:
             return Check(ToNumpy(arrays[node.array], false)).Release();
         case Kind::kObject:
@@ -116,6 +167,10 @@ PyObject* ResultForm::Fill(const Node& node, const std::vector<Array>& arrays) {
                                 Fill(node.children[i], arrays));
             }
             return list.Release();
+        }
+        case Kind::kDataclass: {
+            return NewWithAttributes(reinterpret_cast<PyTypeObject*>(node.object.get()),
+                                     FillAttributes(node, arrays));
         }
         default: {
             Ref dict = Check(PyObject_CallNoArgs(node.object.get()));

@@ -7,6 +7,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/python/bind.h"
+#include "chainerx/python/capture/dataclass.h"
 #include "chainerx/python/engine/variable.h"
 #include "chainerx/python/ref.h"
 
@@ -30,17 +31,29 @@ class ResultForm {
     int Traverse(visitproc visit, void* arg) const;
 
  private:
-    enum class Kind : uint8_t { kArray, kVariable, kNumpy, kObject, kTuple, kList, kDict };
+    enum class Kind : uint8_t {
+        kArray,
+        kVariable,
+        kNumpy,
+        kObject,
+        kTuple,
+        kList,
+        kDict,
+        kDataclass
+    };
     struct Node {
         Kind kind;
         engine::Kind array_kind;  // of a variable
         size_t array;             // index
-        Ref object;               // an object; the type of a tuple or dict
-        std::vector<Ref> keys;    // of a dict
+        Ref object;               // an object; the type of a tuple, dict, dataclass, or variable
+        std::vector<Ref> keys;    // of a dict; the names of attributes
         std::vector<Node> children;
     };
 
     Node Take(PyObject* o, std::vector<Array>& arrays, int depth);
+    void TakeAttributes(const Attributes& attributes, Node& node, std::vector<Array>& arrays,
+                        int depth);
+    static Attributes FillAttributes(const Node& node, const std::vector<Array>& arrays);
     static PyObject* Fill(const Node& node, const std::vector<Array>& arrays);
     static int Traverse(const Node& node, visitproc visit, void* arg);
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import collections
 import functools
+import os
 import pathlib
 import sys
 import types
 import typing as tp
 
 # Where a value is: a dict, list, cell, type, or object with slots; the name, index or key in it;
-# the value, if it is there. Without a key it is the number of items.
+# the value, if it is there. Without a key it is the number of items; the key `...` stands for all
+# items of a list, dict, set or deque as they are now.
 Dependency: tp.TypeAlias = tuple[object, object] | tuple[object, object, object]
 
 _MAX_DEPENDENCIES: tp.Final = 1024  # each is looked at before each replay
-_MAX_ITEMS: tp.Final = 64  # of a container; longer ones are data
+_MAX_ITEMS: tp.Final = 64  # of a container; what is in longer ones is not followed
+_MAX_WHOLE: tp.Final = 1024  # of a container; longer ones are data
+_MAX_WHOLE_IN_ALL: tp.Final = 8192
 # Packages whose code reads nothing that a program changes, or too much; see _is_foreign, too.
 _CLOSED: tp.Final = sys.stdlib_module_names | {
     'chainer', 'chainerx', 'onnx_chainer', 'numpy', 'scipy', 'cupy'
@@ -21,6 +26,7 @@ _CLOSED: tp.Final = sys.stdlib_module_names | {
 _INSTALLED: tp.Final = frozenset(('site-packages', 'dist-packages'))
 _USERS: tp.Final = frozenset(('chainer', 'chainerx', 'chx'))
 _NAMESPACES: tp.Final = {('argparse', 'Namespace'), ('types', 'SimpleNamespace')}
+_WRAPPERS: tp.Final = (collections.UserDict, collections.UserList, collections.ChainMap)
 
 
 def find(step: object, arguments: tuple[object, ...]) -> list[Dependency]:
@@ -53,6 +59,7 @@ class _Search:
         # Attributes, and names that are attributes if they are there, instead of a class variable.
         self._owners: list[tuple[dict[str, object], set[str]]] = []
         self._noted: set[tuple[int, str]] = set()
+        self._n_whole = 0
 
     def visit(self, value: object) -> None:
         """Notes what a value leads to."""
@@ -97,6 +104,8 @@ class _Search:
         if issubclass(cls, (list, dict)):
             items = self._items(tp.cast('list[object] | dict[object, object]', value))
             return items if _is_closed(cls.__module__) else (*items, *self._instance(value))
+        if issubclass(cls, (set, frozenset, collections.deque)):
+            return self._unkeyed(tp.cast('set[object]', value))
         if cls is tuple:
             values = tp.cast(tuple[object, ...], value)
             return values if len(values) <= _MAX_ITEMS else ()
@@ -123,6 +132,8 @@ class _Search:
                 elif type(constant) is str and constant.isidentifier():  # of getattr
                     names.add(constant)
         self.names |= names
+        if not names.isdisjoint(('environ', 'environb', 'getenv', 'getenvb')):
+            self._environment()
         space = function.__globals__
         for name in sorted(names & space.keys()):
             if (id(space), name) not in self._noted:
@@ -143,6 +154,7 @@ class _Search:
         cls: tp.Any = dict if issubclass(type(items), dict) else list
         n: int = cls.__len__(items)
         if n > _MAX_ITEMS:
+            self._note_whole(items, n)
             return ()
         whole: tp.Any = items
         pairs = list(dict.items(whole) if cls is dict else enumerate(list.__iter__(whole)))
@@ -151,6 +163,23 @@ class _Search:
                 self.found.append((items, key, value))
         self.found.append((items, None, n))
         return [value for _, value in pairs]
+
+    def _unkeyed(self, items: tp.Any) -> tp.Iterable[object]:
+        cls: tp.Any = next(c for c in (set, frozenset, collections.deque) if isinstance(items, c))
+        n: int = cls.__len__(items)
+        self._note_whole(items, n)
+        return list(cls.__iter__(items)) if n <= _MAX_ITEMS else ()
+
+    def _note_whole(self, items: object, n: int) -> None:
+        if n <= _MAX_WHOLE and self._n_whole + n <= _MAX_WHOLE_IN_ALL:
+            self._n_whole += n
+            self.found.append((items, ...))
+
+    def _environment(self) -> None:
+        data = vars(os.environ).get('_data')
+        if type(data) is dict and id(data) not in self._seen:
+            self._seen[id(data)] = data
+            self._note_whole(data, len(data))
 
     def _class(self, cls: type) -> tp.Iterator[object]:
         if _is_closed(cls.__module__):
@@ -171,7 +200,9 @@ class _Search:
         cls = type(value)
         is_link = _is_link(cls)
         is_closed = not is_link and _is_closed(cls.__module__)
-        if is_closed and (cls.__module__, cls.__name__) not in _NAMESPACES:
+        if issubclass(cls, _WRAPPERS):
+            self.names.update(('data', 'maps'))
+        elif is_closed and (cls.__module__, cls.__name__) not in _NAMESPACES:
             return
         yield from self._slots(value)
         try:

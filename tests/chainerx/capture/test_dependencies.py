@@ -6,6 +6,7 @@ import functools
 import gc
 import importlib
 import operator
+import os
 import types
 import weakref
 
@@ -139,7 +140,7 @@ def test_attributes_of_arguments_and_namespaces():
 
 
 class WithSlots:
-    __slots__ = 'later', 'rate'
+    __slots__ = '__weakref__', 'later', 'rate'
 
     def __init__(self):
         self.rate = 1.0
@@ -163,6 +164,95 @@ def test_other_objects():
         check(lambda x, table=table: x * table['a'], functools.partial(dict.update, table, a=2.0))
     counts = collections.defaultdict(float, a=1.0)
     check(lambda x: x * counts['a'], lambda: counts.update(a=2.0))
+
+
+class Wrapped(collections.UserDict):
+    pass
+
+
+def test_containers_without_keys():
+    queue, chosen = collections.deque([1.0, 2.0]), {1.0}
+    check(lambda x: x * queue[1], lambda: queue.__setitem__(1, 3.0))
+    check(lambda x: x * queue[1], lambda: queue.rotate(1))
+    check(lambda x: x * len(queue), lambda: queue.append(0))
+    check(lambda x: x * sum(chosen), lambda: chosen.add(3.0))
+    check(lambda x: x * sum(chosen), lambda: (chosen.remove(3.0), chosen.add(5.0)))
+    inner = collections.deque([types.SimpleNamespace(rate=1.0)])
+    check(lambda x: x * inner[0].rate, lambda: setattr(inner[0], 'rate', 2.0))
+
+
+def test_containers_that_are_written_in_python():
+    table = collections.UserDict(a=1.0)
+    check(lambda x: x * table['a'], lambda: table.update(a=2.0))
+    check(lambda x: x * table.get('b', 1.0), lambda: table.update(b=3.0))
+    items = collections.UserList([1.0])
+    check(lambda x: x * items[0], lambda: items.__setitem__(0, 2.0))
+    own = Wrapped(a=1.0)
+    check(lambda x: x * own['a'], lambda: own.update(a=2.0))
+    first = {}
+    chain = collections.ChainMap(first, {'a': 1.0})
+    check(lambda x: x * chain['a'], lambda: first.update(a=2.0))
+
+
+def test_the_environment(monkeypatch):
+    monkeypatch.setenv('TESTED_RATE', '2')
+    change = functools.partial(monkeypatch.setenv, 'TESTED_RATE')
+    check(lambda x: x * float(os.environ['TESTED_RATE']), lambda: change('3'))
+    check(lambda x: x * float(os.getenv('TESTED_RATE', '1')), lambda: change('4'))
+    name = 'TESTED_' + 'NEW'
+    check(lambda x: x * float(os.environ.get(name, '1')), lambda: monkeypatch.setenv(name, '5'))
+
+
+@pytest.mark.parametrize('n', [65, 1024])
+def test_long_containers(n):
+    items = [float(i) for i in range(n)]
+    check(lambda x: x * items[n - 1], lambda: items.__setitem__(n - 1, -1.0))
+    check(lambda x: x * len(items), items.pop)
+    table = {str(i): float(i) for i in range(n)}
+    check(lambda x: x * table['64'], lambda: table.update({'64': -1.0}))
+    check(lambda x: x * table.get('a', 3.0), lambda: (table.pop('0'), table.update(a=2.0)))
+    mixed = [types.SimpleNamespace(rate=i) for i in range(n)]
+    check(lambda x: x * mixed[60].rate, lambda: mixed.__setitem__(60, mixed[1]))
+
+
+def test_items_of_long_containers_are_not_kept_alive():
+    items = [WithSlots() for _ in range(100)]
+    step = chx.capture(lambda x: x * items[3].rate)
+    for _ in range(5):
+        step(chx.ones(2))
+    gone = weakref.ref(items[3])
+    items[3] = types.SimpleNamespace(rate=1.0)
+    assert gone() is None
+    assert step(chx.ones(2)).tolist() == [1, 1]
+
+
+def test_long_containers_that_change_in_each_call():
+    seen = [0] * 100
+
+    def f(x):
+        seen.append(len(seen))
+        return x * seen[0] + 1
+
+    step = chx.capture(f)
+    for _ in range(6):
+        assert step(chx.ones(2)).tolist() == [1, 1]
+        seen.append(0)
+    assert replays(step) == 3
+
+
+@pytest.mark.parametrize(('first', 'second'), [(1, True), (True, 1.0), (1.0, 1)])
+def test_equal_numbers_of_other_types(first, second):
+    s = Settings()
+    s.rate = first
+    seen = []
+    step = chx.capture(lambda x: (seen.append(s.rate), s.scale(x))[1])
+    x = chx.arange(2)
+    for i in range(8):
+        if i == 5:
+            s.rate = second
+        y = step(x)
+        assert y.dtype == (x * s.rate).dtype
+    assert [type(v) for v in seen] == [type(first)] * 3 + [type(second)] * 3
 
 
 def test_methods_that_are_captured():

@@ -1,5 +1,6 @@
 #include "chainerx/python/capture/dependencies.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -17,7 +18,7 @@ bool IsSameValue(PyObject* a, PyObject* b) {
         const double y = PyFloat_AS_DOUBLE(b);
         return std::memcmp(&x, &y, sizeof(x)) == 0;
     }
-    if (!PyLong_CheckExact(a) && !PyUnicode_CheckExact(a)) return false;
+    if (!PyLong_CheckExact(a) && !PyUnicode_CheckExact(a) && !PyBytes_CheckExact(a)) return false;
     const int same = PyObject_RichCompareBool(a, b, Py_EQ);
     if (same < 0) throw PythonError{};
     return same != 0;
@@ -29,6 +30,53 @@ PyObject* NamesOf(PyObject* owner) {
 
 Py_ssize_t SizeOf(PyObject* owner) {
     return PyDict_Check(owner) ? PyDict_GET_SIZE(owner) : PyList_GET_SIZE(owner);
+}
+
+bool IsLeaf(PyObject* o) {
+    return o == Py_None || PyBool_Check(o) || PyLong_CheckExact(o) || PyFloat_CheckExact(o) ||
+           PyComplex_CheckExact(o) || PyUnicode_CheckExact(o) || PyBytes_CheckExact(o);
+}
+
+PyTypeObject* DequeType() {
+    static PyTypeObject* type = nullptr;  // set once, under the GIL
+    if (type == nullptr) {
+        const Ref module = Check(PyImport_ImportModule("collections"));
+        PyObject* deque = Check(PyObject_GetAttrString(module.get(), "deque")).Release();
+        type = reinterpret_cast<PyTypeObject*>(deque);
+    }
+    return type;
+}
+
+// Calls f with the items of a container, or with its keys and values, until it returns false; by
+// the methods of the base, since those of a subclass may do anything. Returns whether f has always
+// returned true.
+template <typename F>
+bool ForEachItem(PyObject* owner, F&& f) {
+    if (PyList_Check(owner)) {
+        for (Py_ssize_t i = 0; i < PyList_GET_SIZE(owner); ++i) {
+            if (!f(PyList_GET_ITEM(owner, i))) return false;
+        }
+        return true;
+    }
+    if (PyDict_Check(owner)) {
+        PyObject* key;
+        PyObject* value;
+        for (Py_ssize_t i = 0; PyDict_Next(owner, &i, &key, &value) != 0;) {
+            if (!f(key) || !f(value)) return false;
+        }
+        return true;
+    }
+    PyTypeObject* base = DequeType();
+    if (PyAnySet_Check(owner)) base = &PySet_Type;
+    if (PyObject_TypeCheck(owner, base) == 0 && !PyAnySet_Check(owner)) {
+        throw TypeError{"dependencies: ", Py_TYPE(owner)->tp_name, " is no container"};
+    }
+    const Ref iterator = Check(base->tp_iter(owner));
+    while (const Ref item{PyIter_Next(iterator.get())}) {
+        if (!f(item.get())) return false;
+    }
+    if (PyErr_Occurred() != nullptr) throw PythonError{};
+    return true;
 }
 
 }  // namespace
@@ -44,7 +92,13 @@ Dependencies::Dependencies(PyObject* found) {
         if (owner == nullptr || key == nullptr) throw PythonError{};
         PyObject* value = PyTuple_GET_SIZE(items[i]) > 2 ? PyTuple_GET_ITEM(items[i], 2) : nullptr;
         Entry entry{Ref{Py_NewRef(owner)}, Ref{}, Ref{Py_XNewRef(value)}};
-        if (key != Py_None) {
+        if (key == Py_Ellipsis) {
+            entry.is_whole = true;
+            ForEachItem(owner, [&entry](PyObject* item) {
+                entry.items.push_back({item, IsLeaf(item) ? Ref{Py_NewRef(item)} : Ref{}});
+                return true;
+            });
+        } else if (key != Py_None) {
             entry.key = Ref{Py_NewRef(key)};
         } else if (PyDict_Check(owner) || PyList_Check(owner)) {
             entry.size = PyLong_AsSsize_t(value);
@@ -56,8 +110,19 @@ Dependencies::Dependencies(PyObject* found) {
     }
 }
 
+bool Dependencies::Item::Is(PyObject* now) const {
+    return address == now || (held && IsSameValue(held.get(), now));
+}
+
 bool Dependencies::Holds(const Entry& entry) {
     PyObject* owner = entry.owner.get();
+    if (entry.is_whole) {
+        size_t i = 0;
+        const bool all = ForEachItem(owner, [&](PyObject* item) {
+            return i < entry.items.size() && entry.items[i++].Is(item);
+        });
+        return all && i == entry.items.size();
+    }
     if (PyCell_Check(owner)) return IsSameValue(PyCell_GET(owner), entry.value.get());
     if (!entry.key) return SizeOf(owner) == entry.size;
     if (PyList_Check(owner) && entry.size >= 0) {
@@ -82,6 +147,14 @@ bool Dependencies::Hold() const {
     return true;
 }
 
+bool Dependencies::IsSame(const Entry& a, const Entry& b) {
+    const auto is_same = [](const Item& x, const Item& y) {
+        return y.held ? x.Is(y.held.get()) : x.address == y.address;
+    };
+    return IsSameValue(a.value.get(), b.value.get()) &&
+           std::ranges::equal(a.items, b.items, is_same);
+}
+
 void Dependencies::KeepCommon(const Dependencies& o) {
     // Both are found in the same order, but for what differs.
     std::vector<Entry> common;
@@ -89,12 +162,13 @@ void Dependencies::KeepCommon(const Dependencies& o) {
     for (Entry& entry : entries_) {
         for (size_t k = next; k < o.entries_.size(); ++k) {
             const Entry& other = o.entries_[k];
-            if (other.owner.get() != entry.owner.get() || other.size != entry.size) continue;
+            if (other.owner.get() != entry.owner.get() || other.size != entry.size ||
+                other.is_whole != entry.is_whole) {
+                continue;
+            }
             if (!IsSameValue(other.key.get(), entry.key.get())) continue;
             next = k + 1;
-            if (IsSameValue(other.value.get(), entry.value.get())) {
-                common.push_back(std::move(entry));
-            }
+            if (IsSame(other, entry)) common.push_back(std::move(entry));
             break;
         }
     }

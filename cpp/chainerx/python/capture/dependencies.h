@@ -23,13 +23,24 @@ class Dependencies {
     int Traverse(visitproc visit, void* arg) const;
 
  private:
+    // Only numbers and texts are kept alive; of other objects nothing but the address is known.
+    struct Item {
+        PyObject* address;
+        Ref held;
+
+        bool Is(PyObject* now) const;
+    };
     struct Entry {
         Ref owner;  // dict, list, cell, type, or an object with slots
         Ref key;    // null: of a cell, its content; else the number of items
         Ref value;  // null: there is none
         Py_ssize_t size{-1};
+        // Of a container that is looked at as a whole: its items, or its keys and values.
+        bool is_whole{false};
+        std::vector<Item> items{};
     };
     static bool Holds(const Entry& entry);
+    static bool IsSame(const Entry& a, const Entry& b);
 
     std::vector<Entry> entries_;
 };

@@ -71,6 +71,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
     # Its own header of AVX-512 reads a variable that it leaves undefined by design.
     list(APPEND CX_ISA_FLAGS_avx512 -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
+if(NOT CHAINERX_SANITIZE)
+    # For processors of before 2013 in a package that all others carry, too: as many loops are
+    # vectorized, but few are copied for special cases, which makes the set a quarter smaller.
+    list(APPEND CX_ISA_FLAGS_sse4 "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release,RelWithDebInfo>>:\
+-O2;-ftree-vectorize;-fvect-cost-model=dynamic>")
+endif()
 set(known_isas sse4 avx2 avx512 neon)
 
 # mold and lld have no --force-group-allocation, so the sealing asks for GNU ld by its full name.

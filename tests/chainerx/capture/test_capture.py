@@ -424,6 +424,37 @@ def test_memory_is_given_back():
     assert held() is None
 
 
+def test_captures_in_cycles_leave_nothing():
+    class Model:
+        def __init__(self):
+            self.w = numbers(3, 3).require_grad()
+            self.steps = chx.capture(self.forward), chx.capture(self.train)
+
+        def forward(self, x):
+            return chx.tanh(x.dot(self.w)) * 2
+
+        def train(self, x):
+            self.w.cleargrad()
+            (x.dot(self.w) ** 2).sum().backward()
+
+    def count():
+        gc.collect()
+        return chx._core._live_counts()
+
+    chx._core._set_leak_tracking(True)
+    try:
+        before = count()
+        for _ in range(20):
+            model = Model()
+            for step in model.steps * 5:
+                step(numbers(2, 3))
+            assert [replays(step) for step in model.steps] == [2, 2]
+        del model, step
+        assert count() == before
+    finally:
+        chx._core._set_leak_tracking(False)
+
+
 def test_temporaries_share_memory():
     def f(x):
         for _ in range(20):

@@ -229,7 +229,7 @@ void GraphReplay::CopyIn(const Graph& graph, std::span<const uint64_t> keys) {
         const auto staged = std::ranges::find(staged_, memory, &Staged::memory);
         char* const to = AddressOf(*staged, graph) + bytes->to.offset;
         for (size_t i = 0; i < bytes->bytes.size(); i += sizeof(uint64_t)) {
-            uint64_t word = keys[static_cast<size_t>(bytes->key)];
+            uint64_t word = keys[static_cast<size_t>(bytes->key)] + bytes->add;
             if (i != 0) std::memcpy(&word, bytes->bytes.data() + i, sizeof(word));
             words_.push_back({to + i, word});
         }

@@ -14,6 +14,9 @@
 namespace chainerx::internal {
 namespace {
 
+// Who needs several keys, such as layers with dropout, draws the first one, and counts on.
+constexpr uint64_t kMaxKeysOfDraw = 1024;
+
 // Of all recorders: fork keeps a list of locks, which must live as long as the process.
 constinit ForkMutex g_mutex;
 
@@ -250,8 +253,9 @@ void Recorder::CopiedFromHost(Device& device, void* dst, const void* src, int64_
         std::memcpy(&first, src, sizeof(first));
         // The last one of these: keys that were drawn are used at once.
         for (size_t i = drawn_.size(); i-- != 0;) {
-            if (drawn_[i] == first) {
+            if (first - drawn_[i] < kMaxKeysOfDraw) {
                 host.key = static_cast<int>(i);
+                host.add = first - drawn_[i];
                 break;
             }
         }

@@ -159,7 +159,7 @@ class Comparison {
 
     Found Compare(const HostBytes& x, const HostBytes& y) const {
         if (auto found = Compare(x.to, y.to)) return found;
-        if (x.key != y.key) return "holds another key of random numbers";
+        if (x.key != y.key || x.add != y.add) return "holds another key of random numbers";
         if (x.bytes.size() != y.bytes.size()) {
             return Was(StrCat(x.bytes.size(), " bytes"), StrCat(y.bytes.size(), " bytes"));
         }

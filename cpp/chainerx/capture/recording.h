@@ -50,7 +50,8 @@ struct RecordedArray {
 struct HostBytes {
     Place to;
     std::vector<std::byte> bytes;
-    int key;  // index among the keys; -1 for none
+    int key;          // index among the keys; -1 for none
+    uint64_t add{0};  // what they begin with is the key plus this
 };
 
 struct RecordedCall {

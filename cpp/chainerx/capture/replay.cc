@@ -249,7 +249,8 @@ void Replay::RunCalls() {
         char* const to = static_cast<char*>(memory.stand_in->data()) + host.to.offset;
         entry.device->CopyFromHost(to, host.bytes.data(), static_cast<int64_t>(host.bytes.size()));
         if (host.key >= 0) {
-            entry.device->CopyFromHost(to, &keys_[static_cast<size_t>(host.key)], sizeof(uint64_t));
+            const uint64_t key = keys_[static_cast<size_t>(host.key)] + host.add;
+            entry.device->CopyFromHost(to, &key, sizeof(key));
         }
     }
 }

@@ -48,7 +48,8 @@ class CX_API CaptureObserver {
     // Called after memory of a device was written with bytes of the host.
     virtual void CopiedFromHost(Device& device, void* dst, const void* src, int64_t nbytes) = 0;
     // The step drew a key for random numbers from a source that has others each time. Bytes that
-    // the host copies to the device and that begin with it are drawn anew at each replay.
+    // the host copies to the device and that begin with it, or with one of the next numbers, are
+    // drawn anew at each replay.
     virtual void Drew(uint64_t key, std::function<uint64_t()> draw) = 0;
     // `arrays` are results of the step that the part is given.
     virtual void Add(std::shared_ptr<ReplayPart> part, std::span<const Array> arrays = {}) = 0;

@@ -64,6 +64,24 @@ def test_dropout_draws_the_numbers_of_numpy(array):
     assert captured.info()[0].replays == 5
 
 
+def test_each_layer_of_a_recurrent_link_draws_its_own_numbers():
+    lstm = L.NStepLSTM(3, 4, 5, 0.5)
+    lstm.to_chx()
+
+    def f(x):
+        return lstm(None, None, [x, x * 2])[2]
+
+    captured = chx.capture(f)
+    seen = []
+    for g in (f, captured):
+        np.random.seed(3)
+        x = chx.ones((6, 4))
+        seen.append([numpy(y.array) for _ in range(6) for y in g(x)])
+    for a, b in zip(*seen, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert captured.info()[0].replays == 3
+
+
 def test_settings_are_told_apart():
     model = chainer.Sequential(L.BatchNormalization(4), L.Linear(4, 2))
     model.to_chx()

@@ -1,6 +1,7 @@
 """Fixtures for all tests."""
 
 import collections
+import fcntl
 import functools
 import gc
 import os
@@ -175,7 +176,27 @@ def build_library():
 
 
 @pytest.fixture(scope='session')
-def build_backend(build_library, tmp_path_factory):
+def make_once(tmp_path_factory):
+    """Makes a folder once for all processes of pytest-xdist; others wait for it."""
+    base = tmp_path_factory.getbasetemp()
+    if os.environ.get('PYTEST_XDIST_WORKER'):
+        base = base.parent
+
+    def make_once(name, make):
+        folder = base / name
+        with open(base / f'{name}.lock', 'w') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not folder.exists():
+                unfinished = tmp_path_factory.mktemp(name)
+                make(unfinished)
+                unfinished.rename(folder)
+        return folder
+
+    return make_once
+
+
+@pytest.fixture(scope='session')
+def build_backend(build_library, make_once):
     """Builds a backend of tests/cpp, by default toy_backend.cc, under a chosen name.
 
     It computes on host memory. An edit is a pair of a text of the source and its replacement. The
@@ -185,14 +206,18 @@ def build_backend(build_library, tmp_path_factory):
 
     @functools.cache
     def build(name, file='toy_backend.cc', edit=('', '')):
-        library = tmp_path_factory.mktemp('chainerx_path') / 'backends' / f'{name}.so'
-        library.parent.mkdir()
         source = (ROOT / 'tests' / 'cpp' / file).read_text()
         lib = pathlib.Path(chainerx.__file__).parent / 'lib'
         assert edit[0] in source
         source = source.replace('"toy"', f'"{name}"').replace(*edit)
-        build_library(library, source, f'-I{ROOT / "cpp"}', f'-L{lib}', '-lchainerx')
-        return library
+
+        def compile_to(folder):
+            (folder / 'backends').mkdir()
+            library = folder / 'backends' / f'{name}.so'
+            build_library(library, source, f'-I{ROOT / "cpp"}', f'-L{lib}', '-lchainerx')
+
+        folder = make_once(f'{name}-{zlib.crc32(source.encode()):08x}', compile_to)
+        return folder / 'backends' / f'{name}.so'
 
     return build
 

@@ -306,31 +306,31 @@ def test_wrong_cache_limit_is_an_error_of_the_first_large_array():
 
 
 def test_plugins_are_listed(build_backend):
-    library = build_backend('toy_config')
+    library = build_backend('toy')
     body = """
     import chainerx as chx
     assert chx.config_info()['plugins'] == {}
-    chx.get_device('toy_config:1')
+    chx.get_device('toy:1')
     info = chx.config_info()
     print(info['plugins'])
     print(info['devices'])
     chx.show_config()
     """
     out = run(body, CHAINERX_PATH=str(library.parents[1]))
-    assert str({str(library): 'toy_config'}) in out
-    assert "'toy_config:0', 'toy_config:1'" in out
-    assert f'toy_config ({library})' in out
+    assert str({str(library): 'toy'}) in out
+    assert "'toy:0', 'toy:1'" in out
+    assert f'toy ({library})' in out
 
 
 def test_backends_of_other_contexts_are_no_devices_of_the_default_one(build_backend):
-    library = build_backend('toy_other')
+    library = build_backend('toy')
     body = """
     import os
     import chainerx as chx
     context = chx.Context()
-    context.get_device('toy_other:0')
+    context.get_device('toy:0')
     del os.environ['CHAINERX_PATH']
     info = chx.config_info()
     print([d for d in info['devices'] if not d.startswith('native')], *info['plugins'].values())
     """
-    assert run(body, CHAINERX_PATH=str(library.parents[1])).strip() == '[] toy_other'
+    assert run(body, CHAINERX_PATH=str(library.parents[1])).strip() == '[] toy'

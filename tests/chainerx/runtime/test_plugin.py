@@ -1,4 +1,7 @@
-"""A backend in its own library: built here from tests/cpp/toy_backend.cc, loaded by name."""
+"""A backend in its own library: built here from tests/cpp/toy_backend.cc, loaded by name.
+
+Libraries that are no valid plug-in are in tests/cpp/backend_test.cc.
+"""
 
 import ctypes
 import os
@@ -63,28 +66,6 @@ def test_unknown_name_lists_the_paths_tried(context, toy):
 def test_name_with_a_path_in_it(context):
     with pytest.raises(chx.BackendError, match='invalid'):
         context.get_backend('../toy')
-
-
-def test_library_without_entry_points(context, toy, build_library):
-    build_library(toy.parent / 'empty.so', '')
-    with pytest.raises(chx.BackendError, match='ChainerxPlugin'):
-        context.get_backend('empty')
-
-
-def test_library_of_another_version(context, toy, build_library):
-    source = (
-        'extern "C" [[gnu::visibility("default")]] const void* ChainerxPlugin() '
-        '{ static const unsigned contract = 0; return &contract; }'
-    )
-    build_library(toy.parent / 'old.so', source)
-    with pytest.raises(chx.BackendError, match=r'another version.*contract 0, need 1'):
-        context.get_backend('old')
-
-
-def test_file_that_is_no_library(context, toy):
-    (toy.parent / 'text.so').write_text('not a library')
-    with pytest.raises(chx.BackendError, match='cannot load'):
-        context.get_backend('text')
 
 
 def test_process_ends_cleanly_with_arrays_alive(toy):

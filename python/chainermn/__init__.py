@@ -10,10 +10,43 @@ import os as _os
 
 from chainer import __version__ as __version__
 
-from chainermn import communicators, global_except_hook
+from chainermn import (
+    communicators,
+    datasets,
+    extensions,
+    functions,
+    global_except_hook,
+    iterators,
+    links,
+    optimizers,
+    testing,
+)
 from chainermn.communicators import CommunicatorBase, create_communicator
+from chainermn.datasets import DataSizeError, scatter_dataset, scatter_index
+from chainermn.extensions import create_multi_node_checkpointer, create_multi_node_evaluator
+from chainermn.links import MultiNodeChainList
+from chainermn.optimizers import create_multi_node_optimizer
 
-__all__ = ['CommunicatorBase', 'communicators', 'create_communicator', 'global_except_hook']
+__all__ = [
+    'CommunicatorBase',
+    'DataSizeError',
+    'MultiNodeChainList',
+    'communicators',
+    'create_communicator',
+    'create_multi_node_checkpointer',
+    'create_multi_node_evaluator',
+    'create_multi_node_optimizer',
+    'datasets',
+    'extensions',
+    'functions',
+    'global_except_hook',
+    'iterators',
+    'links',
+    'optimizers',
+    'scatter_dataset',
+    'scatter_index',
+    'testing',
+]
 
 if _os.environ.get('CHAINERMN_FORCE_ABORT_ON_EXCEPTION'):
     global_except_hook.add_hook()

@@ -13,6 +13,7 @@ import textwrap
 import types
 
 import chainer
+import chainermn
 import pytest
 from chainer._base.docstrings import documented_like
 
@@ -58,6 +59,16 @@ MODULES = [
     'chainer.utils.type_check',
     'chainer.variable',
     'chainer.warnings',
+    'chainermn',
+    'chainermn.communicators',
+    'chainermn.datasets',
+    'chainermn.extensions',
+    'chainermn.functions',
+    'chainermn.global_except_hook',
+    'chainermn.iterators',
+    'chainermn.links',
+    'chainermn.optimizers',
+    'chainermn.testing',
 ]
 SECTIONS = r'^(Args|Returns|Yields|Raises|Note|Source|Example|Examples|Attributes):'
 
@@ -73,14 +84,15 @@ def members(module):
         if name.startswith('_') or isinstance(value, types.ModuleType) or not callable(value):
             continue
         origin = getattr(value, '__module__', '')
-        if origin == module.__name__ or (origin.startswith('chainer.') and is_namespace(module)):
+        ours = origin.startswith(('chainer.', 'chainermn.'))
+        if origin == module.__name__ or (ours and is_namespace(module)):
             yield f'{module.__name__}.{name}', value
 
 
 MEMBERS = dict(m for name in MODULES for m in members(importlib.import_module(name)))
 FUNCTIONS = {n: v for n, v in MEMBERS.items() if not isinstance(v, type)}
 CLASSES = {n: v for n, v in MEMBERS.items() if isinstance(v, type)}
-DIFFERENTIABLE = {n: v for n, v in FUNCTIONS.items() if n.startswith('chainer.functions.')}
+DIFFERENTIABLE = {n: v for n, v in FUNCTIONS.items() if '.functions.' in n}
 
 
 def test_all_are_checked():
@@ -215,7 +227,10 @@ def test_all_is_annotated():
 
 
 def defined_in_public_modules():
-    for info in pkgutil.walk_packages(chainer.__path__, 'chainer.'):
+    for info in (
+        *pkgutil.walk_packages(chainer.__path__, 'chainer.'),
+        *pkgutil.walk_packages(chainermn.__path__, 'chainermn.'),
+    ):
         if '._' in info.name:
             continue
         for name, value in vars(importlib.import_module(info.name)).items():

@@ -150,13 +150,13 @@ def check_chunks(comm):
 
 
 def check_bcast(comm):
-    for root in range(comm.size):
+    for root in {0, comm.size - 1}:
         for mine, theirs in zip(arrays(comm.rank), arrays(root), strict=True):
             same(comm.bcast(mine if comm.rank == root else None, root=root), theirs)
 
 
 def check_gather(comm):
-    for root in range(comm.size):
+    for root in {0, comm.size - 1}:
         everyone = zip(*(arrays(r) for r in range(comm.size)), strict=True)
         for theirs in everyone:
             received = comm.gather(theirs[comm.rank], root)
@@ -180,7 +180,7 @@ def check_allgather(comm):
 
 
 def check_scatter(comm):
-    for root in range(comm.size):
+    for root in {0, comm.size - 1}:
         for theirs in zip(*(arrays(r) for r in range(comm.size)), strict=True):
             xs = theirs if comm.rank == root else None
             same(comm.scatter(xs, root), theirs[comm.rank])

@@ -165,7 +165,5 @@ def check_names(comm):
         chainermn.create_communicator('nccl')
     with pytest.raises(ValueError, match='allreduce_grad_dtype is float16, which only pure_nccl'):
         chainermn.create_communicator('flat', allreduce_grad_dtype='float16')
-    with pytest.raises(TypeError, match=r"unexpected argument\(s\) 'dtype'"):
-        chainermn.create_communicator('flat', dtype='float16')
     with pytest.warns(DeprecationWarning, match='batched_copy has no effect'):
         chainermn.create_communicator('flat', batched_copy=True).finalize()

@@ -10,8 +10,10 @@ all ranks have been printed. The last line of a good run says how many checks th
 import argparse
 import faulthandler
 import importlib.util
+import os
 import pathlib
 import sys
+import threading
 import traceback
 
 
@@ -23,6 +25,22 @@ def checks_of(path):
     return {name: f for name, f in vars(module).items() if name.startswith('check_')}
 
 
+_timers = []
+
+
+def end_after(seconds):
+    """Prints the stacks of this rank after a time, and ends it when others have printed theirs.
+
+    A second call begins anew. All goes to stderr, which mpiexec passes on.
+    """
+    faulthandler.dump_traceback_later(seconds)
+    for timer in _timers:
+        timer.cancel()
+    _timers[:] = [threading.Timer(seconds + 2, os._exit, [3])]
+    _timers[0].daemon = True
+    _timers[0].start()
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--timeout', type=float, default=60)
@@ -30,8 +48,7 @@ def main():
     parser.add_argument('--only')
     parser.add_argument('files', nargs='+', type=pathlib.Path)
     args = parser.parse_args()
-    # The rank that waits longest says where; mpiexec passes stderr on.
-    faulthandler.dump_traceback_later(args.timeout, exit=True)
+    end_after(60)
     import chainermn
 
     comm = chainermn.create_communicator(args.communicator)
@@ -40,8 +57,7 @@ def main():
         for name, check in checks_of(path).items():
             if args.only and args.only not in name:
                 continue
-            faulthandler.cancel_dump_traceback_later()
-            faulthandler.dump_traceback_later(args.timeout, exit=True)
+            end_after(args.timeout)
             try:
                 check(comm)
                 comm.mpi_comm.Barrier()

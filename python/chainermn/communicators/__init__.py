@@ -28,7 +28,9 @@ _CLASSES: dict[str, _typing.Any] = {
 def create_communicator(
     communicator_name: str = 'pure_nccl',
     mpi_comm: _typing.Any = None,
-    **kwargs: _typing.Any,
+    *,
+    allreduce_grad_dtype: _typing.Any = None,
+    batched_copy: bool | None = None,
 ) -> CommunicatorBase:
     """Makes the communicator of the processes that ``mpiexec`` started.
 
@@ -40,8 +42,8 @@ def create_communicator(
             itself), ``'flat'`` and ``'non_cuda_aware'`` (joined, through memory of the host),
             ``'pure_nccl'`` (by NCCL, from GPU to GPU), ``'dummy'`` (gradients are not sent).
         mpi_comm: A communicator of mpi4py; None for all processes.
-        **kwargs: ``allreduce_grad_dtype``: the dtype in which ``pure_nccl`` adds gradients;
-            ``batched_copy``: without effect.
+        allreduce_grad_dtype: The dtype in which ``pure_nccl`` adds gradients; None for their own.
+        batched_copy (bool): Without effect, which a warning says.
 
     Returns:
         CommunicatorBase: The communicator.
@@ -49,36 +51,30 @@ def create_communicator(
     Raises:
         ImportError: If there is no mpi4py or no MPI.
         RuntimeError: If ``pure_nccl`` can't be used.
-        TypeError: For an unknown argument.
         ValueError: For an unknown name, and for ``allreduce_grad_dtype`` with another one than
             ``pure_nccl``.
     """
     from chainermn import global_except_hook
 
-    dtype = kwargs.pop('allreduce_grad_dtype', None)
-    if 'batched_copy' in kwargs:
-        del kwargs['batched_copy']
+    if batched_copy is not None:
         _warnings.warn(
             'create_communicator: batched_copy has no effect: gradients are always joined by one '
             'copy',
             DeprecationWarning,
             stacklevel=2,
         )
-    if kwargs:
-        names = ', '.join(map(repr, kwargs))
-        raise TypeError(f'create_communicator: unexpected argument(s) {names}')
     if communicator_name not in _CLASSES:
         raise ValueError(
             f'create_communicator: communicator_name is {communicator_name!r}, expected one of '
             f'{", ".join(_CLASSES)}'
         )
-    if dtype is not None and communicator_name != 'pure_nccl':
+    if allreduce_grad_dtype is not None and communicator_name != 'pure_nccl':
         raise ValueError(
-            f'create_communicator: allreduce_grad_dtype is {dtype}, which only pure_nccl takes, '
-            f'not {communicator_name}'
+            f'create_communicator: allreduce_grad_dtype is {allreduce_grad_dtype}, which only '
+            f'pure_nccl takes, not {communicator_name}'
         )
     cls = _CLASSES[communicator_name]
-    comm = cls(mpi_comm) if dtype is None else cls(mpi_comm, dtype)
+    comm = cls(mpi_comm) if cls is not _PureNccl else cls(mpi_comm, allreduce_grad_dtype)
     if comm.size > 1:
         global_except_hook.add_hook()
     return comm

@@ -45,7 +45,9 @@ def observe_lr(
 
     def learning_rate(trainer: Trainer) -> tp.Any:
         optimizer: tp.Any = trainer.updater.get_optimizer(optimizer_name)
-        # Adam's rate depends on the step. The class is asked, because mocks have every attribute.
-        return optimizer.alpha_t if hasattr(type(optimizer), 'alpha_t') else optimizer.lr
+        # Adam's rate depends on the step. The class is asked, because mocks have every attribute;
+        # that of chainermn's optimizers is the one of what they stand for.
+        cls = type(getattr(optimizer, 'actual_optimizer', optimizer))
+        return optimizer.alpha_t if hasattr(cls, 'alpha_t') else optimizer.lr
 
     return observe_value(observation_key, learning_rate)

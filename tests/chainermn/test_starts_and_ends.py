@@ -1,4 +1,4 @@
-"""Communicators of all kinds."""
+"""What ends processes, and what is needed to start."""
 
 import pathlib
 import subprocess
@@ -7,11 +7,6 @@ import sys
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-
-
-@pytest.mark.parametrize(('n', 'name'), [(3, 'naive'), (2, 'flat'), (1, 'non_cuda_aware')])
-def test_arrays_and_models(run_checks, n, name):
-    assert run_checks(n, 'checks_arrays', 'checks_models', communicator=name) > 25
 
 
 @pytest.mark.parametrize('is_hooked_by', ['communicator', 'environment'])
@@ -38,7 +33,7 @@ def test_an_exception_ends_all(mpiexec, tmp_path, is_hooked_by):
 def test_stacks_are_printed_where_ranks_wait_for_ever(mpiexec, tmp_path):
     checks = tmp_path / 'checks.py'
     checks.write_text('def check_it(comm):\n    if comm.rank == 0:\n        comm.recv(1, 0)\n')
-    done = mpiexec(2, HERE / 'ranks.py', '--timeout=3', checks, timeout=60)
+    done = mpiexec(2, HERE / 'ranks.py', '--timeout=1', checks, timeout=60)
     assert done.returncode != 0
     assert 'in check_it' in done.stderr
     assert 'in recv' in done.stderr

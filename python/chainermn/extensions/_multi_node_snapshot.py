@@ -26,8 +26,8 @@ def multi_node_snapshot(
     """Makes an extension of `chainer.training.extensions.snapshot` save once for equal processes.
 
     Processes of a *replica set* have the same to save: the lowest rank of each set saves. With
-    ``autoload`` it loads, too, and sends that to the others. The number of processes may differ from
-    that of the run that saved, if each has as many examples.
+    ``autoload`` it loads, too, and sends that to the others. The number of processes may differ
+    from that of the run that saved, if each has as many examples.
 
     Often rank 0 has more extensions than all others: ``replica_sets=[0]``.
 

@@ -114,9 +114,23 @@ bool Dependencies::Item::Is(PyObject* now) const {
     return address == now || (held && IsSameValue(held.get(), now));
 }
 
+// Takes half the time that iteration does.
+bool Dependencies::HasAll(PyObject* set, const std::vector<Item>& items) {
+    if (PySet_GET_SIZE(set) != static_cast<Py_ssize_t>(items.size())) return false;
+    for (const Item& item : items) {
+        const int is_there = PySet_Contains(set, item.address);
+        if (is_there < 0) throw PythonError{};
+        if (is_there == 0) return false;
+    }
+    return true;
+}
+
 bool Dependencies::Holds(const Entry& entry) {
     PyObject* owner = entry.owner.get();
     if (entry.is_whole) {
+        if (PyAnySet_Check(owner) && std::ranges::all_of(entry.items, &Item::is_leaf)) {
+            return HasAll(owner, entry.items);
+        }
         size_t i = 0;
         const bool all = ForEachItem(owner, [&](PyObject* item) {
             return i < entry.items.size() && entry.items[i++].Is(item);

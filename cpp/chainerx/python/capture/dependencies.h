@@ -29,6 +29,7 @@ class Dependencies {
         Ref held;
 
         bool Is(PyObject* now) const;
+        bool is_leaf() const { return static_cast<bool>(held); }
     };
     struct Entry {
         Ref owner;  // dict, list, cell, type, or an object with slots
@@ -41,6 +42,7 @@ class Dependencies {
     };
     static bool Holds(const Entry& entry);
     static bool IsSame(const Entry& a, const Entry& b);
+    static bool HasAll(PyObject* set, const std::vector<Item>& items);
 
     std::vector<Entry> entries_;
 };

@@ -6,6 +6,7 @@ import onnxruntime
 def run(proto, arrays, optimizes=True):
     """The outputs of a model (ModelProto, or the name of a file) for arrays, in their order."""
     options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # else each session starts and ends threads
     if not optimizes:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 3

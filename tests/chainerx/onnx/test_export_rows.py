@@ -74,9 +74,11 @@ ROWS_OF_TABLE = [
 
 
 def function_of(case, spec):
+    routine = case.resolve(chx)  # a case refers to a lot, where `export` would look for arrays
+
     def function(*xs):
         it = iter(xs)
-        return spec.map(lambda a: next(it)).run(case.resolve(chx))
+        return spec.map(lambda a: next(it)).run(routine)
 
     return function
 

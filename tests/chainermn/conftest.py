@@ -65,10 +65,10 @@ def mpiexec(tmp_path):
 def run_checks(mpiexec):
     """Runs the checks of modules in this folder on n ranks."""
 
-    def run(n, *names, **options):
+    def run(n, *names, env=None, **options):
         files = [HERE / f'{name}.py' for name in names]
         flags = [f'--{key}={value}' for key, value in options.items()]
-        done = mpiexec(n, HERE / 'ranks.py', *flags, *files)
+        done = mpiexec(n, HERE / 'ranks.py', *flags, *files, env=env)
         assert done.returncode == 0, f'{done.stdout[-4000:]}\n{done.stderr[-12000:]}'
         assert 'checks passed' in done.stdout
         return int(done.stdout.split()[-3])

@@ -77,21 +77,19 @@ def group(items: list[Item]) -> list[list[Item]]:
     return list(groups.values())
 
 
+def join_on_device(items: list[Item]) -> tp.Any:
+    """The arrays of a group one after the other, in a new array of their kind and device."""
+    first = items[0].array
+    if isinstance(first, chainerx.ndarray):
+        return chainerx.concatenate([item.array.as_grad_stopped().ravel() for item in items])
+    device = chainer.backend.get_device_from_array(first)
+    with chainer.using_device(device):
+        return device.xp.concatenate([item.array.ravel() for item in items])
+
+
 def join(items: list[Item]) -> np.ndarray:
     """The arrays of a group one after the other, in memory of the host that may be written to."""
-    first = items[0].array
-    if isinstance(first, np.ndarray):
-        flat = np.empty(sum(item.array.size for item in items), first.dtype)
-        for item, part in _parts(items, flat):
-            part[...] = item.array
-        return flat
-    if isinstance(first, chainerx.ndarray):
-        together: tp.Any = chainerx.concatenate([x.array.as_grad_stopped().ravel() for x in items])
-    else:
-        xp = chainer.backend.get_array_module(first)
-        with chainer.using_device(chainer.backend.get_device_from_array(first)):
-            together = xp.concatenate([item.array.ravel() for item in items])
-    flat = _arrays.to_host(together)
+    flat = _arrays.to_host(join_on_device(items))
     return flat if flat.flags.writeable else flat.copy()
 
 
@@ -104,14 +102,14 @@ def _parts(items: list[Item], flat: tp.Any) -> tp.Iterator[tuple[Item, tp.Any]]:
         begin += size
 
 
-def write_back(items: list[Item], flat: np.ndarray) -> None:
-    """Writes the parts of a joined array into the arrays of a group."""
+def write_back(items: list[Item], flat: tp.Any) -> None:
+    """Writes the parts of a joined array, there or in the host, into the arrays of a group."""
     for item, part in _parts(items, _like_first(items, flat)):
         chainer.backend.copyto(item.array, part)
 
 
-def set_gradients(items: list[Item], flat: np.ndarray) -> None:
-    """Makes the parts of a joined array the gradients of the parameters of a group.
+def set_gradients(items: list[Item], flat: tp.Any) -> None:
+    """Makes the parts of a joined array, there or in the host, the gradients of a group.
 
     Gradients of chainerx may be part of a graph and are not written to: they are replaced.
     """
@@ -122,5 +120,5 @@ def set_gradients(items: list[Item], flat: np.ndarray) -> None:
             item.array[...] = part
 
 
-def _like_first(items: list[Item], flat: np.ndarray) -> tp.Any:
+def _like_first(items: list[Item], flat: tp.Any) -> tp.Any:
     return _arrays.like(flat, items[0].array)

@@ -108,6 +108,6 @@ def check_backend(communication_backend: str) -> None:
     """Raises ValueError for a way to communicate that there is not."""
     if communication_backend not in ('auto', 'mpi'):
         raise ValueError(
-            f"communication_backend is {communication_backend!r}, expected 'auto' or 'mpi' ('nccl' "
-            'is not supported)'
+            f"communication_backend is {communication_backend!r}, expected 'auto' or 'mpi'; "
+            'statistics do not go by NCCL'
         )

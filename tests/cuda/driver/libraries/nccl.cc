@@ -1,9 +1,18 @@
-// NCCL: all-reduce and broadcast over communicators of one process.
+// NCCL: all-reduce and broadcast over communicators of one process, or of one GPU in each of
+// several.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "chainerx/core/float16.h"
@@ -36,13 +45,48 @@ constexpr int kUnhandledCudaError = 1, kInvalidArgument = 4, kInvalidUsage = 5;
 constexpr int kVersion = 22403;
 
 }  // namespace
+
+// Memory that processes share: where they meet, and a part of the numbers of each. Starts as zeros.
+struct Shared {
+    static constexpr std::size_t kSlot = 1 << 16, kMaxRanks = 16;
+
+    struct Offer {
+        std::size_t count;
+        int type, choice;
+        bool is_reduction;
+        alignas(16) char data[kSlot];
+    };
+
+    std::atomic<int> arrived, round;
+    Offer offers[kMaxRanks];
+
+    // Waits until all have called it; a process that has gone would be waited for without end.
+    void Meet(int size) {
+        const int now = round.load();
+        if (arrived.fetch_add(1) + 1 == size) {
+            arrived = 0;
+            round = now + 1;
+            return;
+        }
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{60};
+        while (round.load() == now) {
+            std::this_thread::sleep_for(std::chrono::microseconds{20});
+            if (std::chrono::steady_clock::now() < end) continue;
+            std::fprintf(stderr, "chainerx test driver: nccl: a process did not come\n");
+            std::abort();
+        }
+    }
+};
+
 }  // namespace chainerx::cuda::standin
 
 struct chainerx::cuda::ncclComm {
     std::vector<ncclComm*>* ranks;
     int rank;
     int device;
-    std::vector<standin::Call> calls;  // of the open group
+    std::vector<standin::Call> calls;   // of the open group
+    standin::Shared* shared = nullptr;  // with other processes
+    int size = 1;
 };
 
 namespace chainerx::cuda::standin {
@@ -78,12 +122,13 @@ class ContextScope {
     CUcontext saved_ = nullptr;
 };
 
+// Pointers of this are what a kernel sees.
 template <typename T, typename Sum>
 void Compute(const std::vector<Call>& calls) {
     const Call& first = calls[0];
     for (std::size_t i = 0; i < first.count; ++i) {
         const auto value = [&](std::size_t r) {
-            return static_cast<Sum>(View(static_cast<const T*>(calls[r].send))[i]);
+            return static_cast<Sum>(static_cast<const T*>(calls[r].send)[i]);
         };
         Sum result = value(first.is_reduction ? 0 : static_cast<std::size_t>(first.choice));
         for (std::size_t r = 1; r < calls.size() && first.is_reduction; ++r) {
@@ -101,7 +146,9 @@ void Compute(const std::vector<Call>& calls) {
         if (first.is_reduction && first.choice == ncclAvg) {
             result = static_cast<Sum>(result / static_cast<Sum>(calls.size()));
         }
-        for (const Call& call : calls) View(static_cast<T*>(call.receive))[i] = T(result);
+        for (const Call& call : calls) {
+            if (call.receive != nullptr) static_cast<T*>(call.receive)[i] = T(result);
+        }
     }
 }
 
@@ -138,6 +185,10 @@ class Meeting {
     void Arrive() {
         std::unique_lock lock{mutex_};
         if (++arrived_ == calls_.size()) {
+            for (Call& call : calls_) {
+                call.send = View(static_cast<const char*>(call.send));
+                call.receive = View(static_cast<char*>(call.receive));
+            }
             ComputeAll(calls_);
             all_.notify_all();
         }
@@ -153,6 +204,51 @@ class Meeting {
     std::mutex mutex_;
     std::condition_variable all_;
 };
+
+// A collective of several processes, part by part: all offer theirs, and each computes the whole.
+void MeetProcesses(Shared& shared, int rank, int size, const Call& call) {
+    const std::size_t item = SizeOf(call.type), most = Shared::kSlot / item;
+    for (std::size_t begin = 0; begin < call.count; begin += most) {
+        const std::size_t n = std::min(most, call.count - begin);
+        Shared::Offer& own = shared.offers[rank];
+        own.count = call.count;
+        own.type = call.type;
+        own.choice = call.choice;
+        own.is_reduction = call.is_reduction;
+        std::memcpy(own.data, View(static_cast<const char*>(call.send)) + begin * item, n * item);
+        shared.Meet(size);
+        std::vector<Call> calls(static_cast<std::size_t>(size), call);
+        for (std::size_t r = 0; r < calls.size(); ++r) {
+            const Shared::Offer& offer = shared.offers[r];
+            if (offer.count != call.count || offer.type != call.type ||
+                offer.choice != call.choice || offer.is_reduction != call.is_reduction) {
+                std::fprintf(stderr, "chainerx test driver: nccl: processes differ in a call\n");
+                std::abort();
+            }
+            calls[r].send = offer.data;
+            calls[r].count = n;
+            const bool is_own = r == static_cast<std::size_t>(rank);
+            calls[r].receive =
+                is_own ? View(static_cast<char*>(call.receive)) + begin * item : nullptr;
+        }
+        ComputeAll(calls);
+        shared.Meet(size);  // before the next part overwrites this one
+    }
+}
+
+int CurrentDevice() {
+    CUcontext now = nullptr;
+    cuCtxGetCurrent(&now);
+    int devices = 0, found = -1;
+    cuDeviceGetCount(&devices);
+    for (int d = 0; d < devices && now != nullptr && found < 0; ++d) {
+        CUcontext context = nullptr;
+        cuDevicePrimaryCtxRetain(&context, d);
+        cuDevicePrimaryCtxRelease_v2(d);
+        if (context == now) found = d;
+    }
+    return found;
+}
 
 // Ends a group: every rank of a communicator must have made the same calls.
 void RunCalls() {
@@ -191,7 +287,7 @@ void RunCalls() {
 int Add(ncclComm_t comm, const Call& call) {
     return Run([&] {
         Check(comm != nullptr, "nccl: there is no communicator");
-        Check(depth > 0 || comm->ranks->size() == 1,
+        Check(depth > 0 || comm->shared != nullptr || comm->ranks->size() == 1,
               "nccl: a thread with several GPUs needs a group", kInvalidUsage);
         const std::size_t nbytes = call.count * SizeOf(call.type);
         for (const void* p : {call.send, static_cast<const void*>(call.receive)}) {
@@ -200,6 +296,15 @@ int Add(ncclComm_t comm, const Call& call) {
             cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
                                   reinterpret_cast<CUdeviceptr>(p));
             Check(device == comm->device, "nccl: the memory is of another device");
+        }
+        if (comm->shared != nullptr) {
+            Enqueue(
+                call.stream,
+                [shared = comm->shared, rank = comm->rank, size = comm->size, call] {
+                    MeetProcesses(*shared, rank, size, call);
+                },
+                kUnhandledCudaError);
+            return;
         }
         if (comm->calls.empty()) grouped.push_back(comm);
         comm->calls.push_back(call);
@@ -244,9 +349,54 @@ CX_EXPORT int ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) 
             Check(devices[r] >= 0 && devices[r] < devices_here, "nccl: there is no such GPU");
             Check(std::count(devices, devices + count, devices[r]) == 1,
                   "nccl: a GPU is there twice", kInvalidUsage);
-            ranks->push_back(comms[r] = new ncclComm{ranks, r, devices[r], {}});
+            ranks->push_back(comms[r] = new ncclComm{ranks, r, devices[r], {}, nullptr, 1});
         }
     });
+}
+
+// Passed by value.
+struct ncclUniqueId {
+    char internal[128];
+};
+
+CX_EXPORT int ncclGetUniqueId(ncclUniqueId* id) {
+    static std::atomic<int> count;
+    *id = {};
+    std::snprintf(id->internal, sizeof id->internal, "/chainerx-nccl-%d-%d", int(getpid()),
+                  count++);
+    return 0;
+}
+
+CX_EXPORT int ncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank) {
+    return Run([&] {
+        if (const char* fail = std::getenv("CHAINERX_CUDA_TEST_FAIL_NCCL")) {
+            Check(std::atoi(fail) == 0, "nccl: no communicator, as planned", kUnhandledCudaError);
+        }
+        Check(size > 0 && size <= int(Shared::kMaxRanks) && rank >= 0 && rank < size,
+              "nccl: there is no such rank");
+        const int device = CurrentDevice();
+        Check(device >= 0, "nccl: no context of a GPU is current", kInvalidUsage);
+        const int file = shm_open(id.internal, O_CREAT | O_RDWR, 0600);
+        Check(file >= 0 && ftruncate(file, sizeof(Shared)) == 0, "nccl: the id is not valid");
+        void* const memory =
+            mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        close(file);
+        Check(memory != MAP_FAILED, "nccl: no memory is shared");
+        auto* const shared = static_cast<Shared*>(memory);
+        shared->Meet(size);
+        shm_unlink(id.internal);  // the first one succeeds
+        *comm = new ncclComm{nullptr, rank, device, {}, shared, size};
+    });
+}
+
+CX_EXPORT int ncclCommDestroy(ncclComm_t comm) {
+    if (comm == nullptr) return kInvalidArgument;
+    if (comm->shared != nullptr) {
+        cuCtxSynchronize();
+        munmap(comm->shared, sizeof(Shared));
+        delete comm;
+    }
+    return 0;
 }
 
 CX_EXPORT int ncclCommGetAsyncError(ncclComm_t comm, int* error) {
@@ -274,7 +424,8 @@ CX_EXPORT int ncclAllReduce(const void* send, void* receive, size_t count, ncclD
 
 CX_EXPORT int ncclBroadcast(const void* send, void* receive, size_t count, ncclDataType_t type,
                             int root, ncclComm_t comm, CUstream stream) {
-    const bool is_rank = comm != nullptr && root >= 0 && root < int(comm->ranks->size());
+    const bool is_rank = comm != nullptr && root >= 0 &&
+                         root < (comm->shared != nullptr ? comm->size : int(comm->ranks->size()));
     if (!is_rank) return kInvalidArgument;
     return Add(comm, {false, send, receive, count, type, root, stream});
 }

@@ -129,6 +129,8 @@ def test_errors_of_col2im():
 # Layers of networks, as shapes of x and w and other arguments; and what the passes take.
 GEMM, GEMMS = ('implicit_gemm',), ('implicit_gemm',) * 3
 LAYERS = {
+    'LeNet-5 1': ((1, 1, 28, 28), (6, 1, 5, 5), {}, *['direct'] * 3),
+    'LeNet-5 2': ((1, 6, 12, 12), (16, 6, 5, 5), {}, *GEMM, 'col2im', *GEMM),
     'LeNet 2': ((16, 20, 12, 12), (50, 20, 5, 5), {}, *GEMM, 'col2im', *GEMM),
     'ResNet-18 64': ((1, 64, 56, 56), (64, 64, 3, 3), {'pad': 1}, *GEMMS),
     'ResNet-18 512': ((1, 512, 7, 7), (512, 512, 3, 3), {'pad': 1}, *['pixels_as_m'] * 2, *GEMM),
@@ -219,7 +221,7 @@ def test_environment_of_what_is_missing():
             sys.executable,
             '-c',
             'import chainerx as chx\n'
-            'x = chx.ones((1, 8, 5, 5), "float32")\n'
+            'x = chx.ones((1, 32, 5, 5), "float32")\n'
             'with chx.profile() as p:\n'
             '    chx.conv(x, x[:, :, :3, :3])\n'
             'print(*(r.name for r in p.rows))',

@@ -67,12 +67,19 @@ bool CanCol2Im(const ConvProblem& p) { return ConvDtypeOf(p.dtype) == p.dtype; }
 
 // Input gradients most of whose windows would reach beyond gy. The column matrix is held as a
 // whole; if it is large, or each of its elements is a short sum, computing padding in the implicit
-// GEMM costs less.
+// GEMM costs less. With few input channels, its panels stay half empty, so shorter sums pay.
 bool PrefersCol2Im(const ConvProblem& p) {
     constexpr double kMaxBytes = 0x1p20;
     constexpr int64_t kMinDepth = 32;
+    constexpr int64_t kMinDepthOfFew = 16;
+    constexpr int64_t kFewChannels = 6;
+    constexpr int64_t kManyTaps = 25;
     constexpr double kWaste = 1.6;
-    if (!CanCol2Im(p) || p.x.GetTotalSize() == 0 || CountOuts(p) < kMinDepth) return false;
+    int64_t taps = 1;
+    for (int8_t a = 2; a < p.w.ndim(); ++a) taps *= p.w[a];
+    const bool is_narrow = p.w[1] <= kFewChannels && taps >= kManyTaps;
+    const int64_t min_depth = is_narrow ? kMinDepthOfFew : kMinDepth;
+    if (!CanCol2Im(p) || p.x.GetTotalSize() == 0 || CountOuts(p) < min_depth) return false;
     double gathered = 1;
     double scattered = 1;
     double product = 4.0 * static_cast<double>(p.w[1]);
@@ -84,8 +91,21 @@ bool PrefersCol2Im(const ConvProblem& p) {
     return gathered > kWaste * scattered && product < kMaxBytes;
 }
 
-// Groups of very few channels, depthwise ones above all, reuse nothing in a matrix product.
-bool PrefersDirect(const ConvProblem& p) { return p.w[1] * CountOuts(p) <= 4; }
+// Groups of very few channels, depthwise ones above all, reuse nothing in a matrix product, and
+// with a few more, panels stay half empty. Then long rows pay, of images that are work for one
+// thread: a group of an image is not divided.
+bool PrefersDirect(const ConvProblem& p) {
+    constexpr int64_t kMaxPairs = 16;  // of an input and an output channel
+    constexpr int64_t kLongRow = 12;
+    constexpr int64_t kMaxWork = 1 << 18;
+    const int64_t pairs = p.w[1] * CountOuts(p);
+    if (pairs <= 4) return true;
+    const int64_t row = p.y[p.y.ndim() - 1];
+    if (!IsFloat(p.dtype) || pairs > (row < kLongRow ? kMaxPairs / 2 : kMaxPairs)) return false;
+    int64_t work = pairs;
+    for (int8_t a = 2; a < p.y.ndim(); ++a) work *= p.w[a] * p.y[a];
+    return work <= kMaxWork;
+}
 
 constexpr ConvAlgorithm kAlgorithms[] = {
     {"chwn", CanChwn, PrefersChwn, ConvChwn, InputGradChwn, WeightGradChwn},

@@ -7,7 +7,7 @@ import functools
 import typing as tp
 import weakref
 
-from chainerx import _dependencies
+from chainerx import _dependencies, _places
 from chainerx._core import engine
 
 _Function = tp.TypeVar('_Function', bound=collections.abc.Callable[..., tp.Any])
@@ -74,11 +74,15 @@ class Capture(engine.CapturedFunction):
             bound[key] = alive, method
         return self._bound[key][1]
 
-    def _find_dependencies(self, arguments: tuple[tp.Any, ...]) -> list[_dependencies.Dependency]:
+    def _find_dependencies(
+        self, arguments: tuple[tp.Any, ...]
+    ) -> tuple[list[_dependencies.Dependency], _places.Snapshot]:
         step = self._step
         if isinstance(step, _Method):
-            return _dependencies.find(step.function, (step.instance(), *arguments))
-        return _dependencies.find(step, arguments)
+            found = _dependencies.find(step.function, (step.instance(), *arguments))
+        else:
+            found = _dependencies.find(step, arguments)
+        return found.dependencies, _places.Snapshot(found)
 
     def __reduce__(self) -> tuple[tp.Any, ...]:
         return type(self), (self.__wrapped__, *self._options)

@@ -14,6 +14,7 @@ import typing as tp
 # the value, if it is there. Without a key it is the number of items; the key `...` stands for all
 # items of a list, dict, set or deque as they are now.
 Dependency: tp.TypeAlias = tuple[object, object] | tuple[object, object, object]
+Owner: tp.TypeAlias = list[tp.Any] | dict[tp.Any, tp.Any]
 
 _MAX_DEPENDENCIES: tp.Final = 1024  # each is looked at before each replay
 _MAX_ITEMS: tp.Final = 64  # of a container; what is in longer ones is not followed
@@ -29,7 +30,19 @@ _NAMESPACES: tp.Final = {('argparse', 'Namespace'), ('types', 'SimpleNamespace')
 _WRAPPERS: tp.Final = (collections.UserDict, collections.UserList, collections.ChainMap)
 
 
-def find(step: object, arguments: tuple[object, ...]) -> list[Dependency]:
+class Found(tp.NamedTuple):
+    """What `find` has found.
+
+    Attributes:
+        dependencies (list of tuple): Where values are, and what they are now.
+        owners (list of tuple): Attributes of objects, lists and dicts, and what they are called.
+    """
+
+    dependencies: list[Dependency]
+    owners: list[tuple[Owner, str]]
+
+
+def find(step: object, arguments: tuple[object, ...]) -> Found:
     """Finds what a step may depend on besides its arguments.
 
     Follows the names in its code, and in the code of functions and classes of the program that it
@@ -41,20 +54,21 @@ def find(step: object, arguments: tuple[object, ...]) -> list[Dependency]:
         arguments (tuple): What it is called with; objects have attributes, too.
 
     Returns:
-        list of tuple: Where values are, and what they are now.
+        Found: What may change, and what the step may change.
     """
     search = _Search()
     search.visit(step)
     for argument in arguments:
         search.visit(argument)
     search.follow_names()
-    return search.found[:_MAX_DEPENDENCIES]
+    return Found(search.found[:_MAX_DEPENDENCIES], search.owners)
 
 
 class _Search:
     def __init__(self) -> None:
         self.found: list[Dependency] = []
         self.names: set[str] = set()
+        self.owners: list[tuple[Owner, str]] = []
         self._seen: dict[int, object] = {}  # by id; keeps them alive, so that ids stay unique
         # Attributes, and names that are attributes if they are there, instead of a class variable.
         self._owners: list[tuple[dict[str, object], set[str]]] = []
@@ -162,6 +176,7 @@ class _Search:
             if type(key) in (str, int):  # looking for others may call code of the program
                 self.found.append((items, key, value))
         self.found.append((items, None, n))
+        self.owners.append((items, f'a {cls.__name__}'))
         return [value for _, value in pairs]
 
     def _unkeyed(self, items: tp.Any) -> tp.Iterable[object]:
@@ -227,6 +242,7 @@ class _Search:
         elif is_closed:
             self.names.update(owner)
         self._owners.append((owner, defaults))
+        self.owners.append((owner, cls.__name__))
 
     def _slots(self, value: object) -> tp.Iterator[object]:
         for base in type(value).__mro__:

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "chainerx/capture/recorder.h"
@@ -23,6 +24,9 @@ using internal::Replay;
 // A step may differ from call to call as caches fill, and once more if meanwhile something happens,
 // such as a snapshot that is loaded.
 constexpr int kMaxDifferences = 3;
+
+// What a step reads of the call before may be found bit by bit, but not for ever.
+constexpr int kMaxDiscards = 16;
 
 constexpr int64_t kCallsBeforeWarning = 100;
 
@@ -135,10 +139,10 @@ std::vector<Array> Detach(std::vector<Array> xs) {
 }
 
 // Throws if an argument is part of a graph that began before the step: backward would leave it.
-void CheckIsLeaf(const std::vector<Array>& arguments) {
+void CheckAreLeaves(std::span<const Array> arguments) {
     for (size_t i = 0; i < arguments.size(); ++i) {
         const internal::Slot* slot = arguments[i].body()->slot;
-        if (slot != nullptr && slot->node != nullptr &&
+        if (slot != nullptr && !internal::IsLeaf(*slot) &&
             arguments[i].IsBackpropRequired(AnyGraph{})) {
             throw CaptureError{"capture: argument ", i,
                                " is a result in a graph, which a replay "
@@ -168,7 +172,8 @@ class Capture::Impl {
             outer->Refuse("another captured step is called");
             return {Detach(request.step()), 0, false};
         }
-        CheckIsLeaf(request.arguments);
+        CheckAreLeaves(
+            std::span{request.arguments}.first(request.arguments.size() - request.n_states));
         // Another thread, or the step itself, is inside: as without capture.
         const Exclusive inside{busy_};
         if (!inside) return {Detach(request.step()), 0, false};
@@ -212,8 +217,11 @@ class Capture::Impl {
             Impl* self;
             ~ShowAtEnd() { self->Show(); }
         } show{this};
-        std::vector<Array> outputs = Record(variant, request);
-        return {std::move(outputs), variant.id, false};
+        bool is_discarded = false;
+        std::vector<Array> outputs = Record(variant, request, is_discarded);
+        const uint64_t id = is_discarded ? 0 : variant.id;
+        if (is_discarded) variants_.clear();  // there will be no calls with these keys
+        return {std::move(outputs), id, false};
     }
 
     std::vector<CaptureVariant> variants() {
@@ -283,7 +291,7 @@ class Capture::Impl {
     }
 
     Variant& Find(const Request& request, bool are_apart) {
-        bool has_run = false;
+        bool has_run = request.has_run;
         for (const auto& v : variants_) {
             if (!v->key.Fits(request.key, request.arguments, are_apart)) continue;
             const Recording* recording = v->recording();
@@ -348,13 +356,16 @@ class Capture::Impl {
     }
 
     // Runs the step as it is, and records it. What the step itself throws passes through.
-    std::vector<Array> Record(Variant& variant, const Request& request) {
+    std::vector<Array> Record(Variant& variant, const Request& request, bool& is_discarded) {
         std::vector<Array> outputs;
         std::unique_ptr<Recording> recording;
         std::optional<std::string> problem;
         {
             Recorder recorder{request.arguments};
             outputs = Detach(request.step());
+            is_discarded = !recorder.discarded().empty() && ++discards_ <= kMaxDiscards;
+            if (is_discarded) return outputs;
+            if (!recorder.discarded().empty()) recorder.Fail(recorder.discarded());
             try {
                 if (request.keeps) recorder.AddWhatIsInUse(outputs, request.collect);
                 std::string result;
@@ -408,6 +419,7 @@ class Capture::Impl {
     int64_t calls_{0};
     int64_t replays_{0};
     uint64_t last_id_{0};
+    int discards_{0};
     std::vector<std::unique_ptr<Variant>> variants_;
 };
 

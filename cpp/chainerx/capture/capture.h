@@ -86,6 +86,11 @@ class CX_API Capture {
         // For verification. Returns a function that brings sources of keys back to where they are.
         std::function<std::function<void()>()> hold_random{};
         std::string (*name)(internal::Slot& slot){nullptr};  // of a leaf; null for none
+        // How many of the arguments, the last ones, nobody passes: they may be in graphs from
+        // before the step if it leaves them alone.
+        size_t n_states{0};
+        // The step has just run, though with another key: it can be recorded at once.
+        bool has_run{false};
     };
     struct Result {
         std::vector<Array> outputs;

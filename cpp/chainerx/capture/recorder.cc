@@ -284,10 +284,47 @@ void Recorder::Add(std::shared_ptr<ReplayPart> part, std::span<const Array> arra
 }
 
 void Recorder::Refuse(const char* what) {
-    refused_ = StrCat("capture: ", what, At(Locate()),
-                      ", which a replay can't repeat; do that outside of the captured step, with "
-                      "arrays that the step returns");
+    Fail(StrCat("capture: ", what, At(Locate()),
+                ", which a replay can't repeat; do that outside of the captured step, with "
+                "arrays that the step returns"));
+}
+
+void Recorder::Fail(std::string message) {
+    refused_ = std::move(message);
     t_state.capture = nullptr;
+}
+
+void Recorder::Discard(std::string reason) {
+    discarded_ = std::move(reason);
+    t_state.capture = nullptr;
+}
+
+bool Recorder::Was(const Array& x) const {
+    {
+        const std::lock_guard lock{g_mutex};
+        if (born_.contains(x.buffer()) || borrowed_.contains(x.buffer())) return false;
+    }
+    const Extent range = RangeOf(x);
+    return std::ranges::none_of(arguments_, [&](const Argument& argument) {
+        return argument.begin < range.end && range.begin < argument.end;
+    });
+}
+
+bool Recorder::Uses(const Array& x) const {
+    const Extent range = RangeOf(x);
+    if (range.begin == range.end) return false;
+    std::vector<int> memories;
+    for (const Argument& argument : arguments_) {
+        if (argument.begin < range.end && range.begin < argument.end) {
+            memories.push_back(argument.memory);
+        }
+    }
+    if (memories.empty()) return recording_->IsHeld(range);
+    return std::ranges::any_of(recording_->calls, [&](const RecordedCall& call) {
+        return std::ranges::any_of(call.arrays, [&](const RecordedArray& operand) {
+            return std::ranges::find(memories, operand.place.memory) != memories.end();
+        });
+    });
 }
 
 void Recorder::KeepLeaf(Slot& slot) {
@@ -297,7 +334,7 @@ void Recorder::KeepLeaf(Slot& slot) {
 void Recorder::Called(std::span<const ConstArrayRef> inputs) {
     for (const ConstArrayRef& x : inputs) {
         Slot* const slot = x.get().body()->slot;
-        if (slot != nullptr && slot->node == nullptr) KeepLeaf(*slot);
+        if (slot != nullptr && IsLeaf(*slot)) KeepLeaf(*slot);
     }
 }
 
@@ -308,7 +345,7 @@ RecordedGrad* Recorder::FindTouched(const Slot& slot, uint64_t id) {
 }
 
 void Recorder::ReadGrad(Slot& slot, uint64_t id, const Array& grad) {
-    if (slot.node != nullptr || FindTouched(slot, id) != nullptr) return;
+    if (!IsLeaf(slot) || FindTouched(slot, id) != nullptr) return;
     KeepLeaf(slot);
     RecordedGrad& touched = touched_.emplace_back(RecordedGrad{&slot, -1, id});
     if (grad.is_null()) {
@@ -326,7 +363,7 @@ void Recorder::ReadGrad(Slot& slot, uint64_t id, const Array& grad) {
 }
 
 void Recorder::WroteGrad(Slot& slot, uint64_t id, bool is_cleared) {
-    if (slot.node != nullptr) return;
+    if (!IsLeaf(slot)) return;
     RecordedGrad* grad = FindTouched(slot, id);
     if (grad == nullptr) {
         KeepLeaf(slot);

@@ -56,6 +56,16 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
     void Add(std::shared_ptr<ReplayPart> part, std::span<const Array> arrays) override;
     void Refuse(const char* what) override;
 
+    // As Refuse, in other words: a whole message.
+    void Fail(std::string message);
+    // Says that the recording is of no use, and why, since there is more to know before a call.
+    void Discard(std::string reason);
+    const std::string& discarded() const { return discarded_; }
+    // Whether an array was there before, and is no argument.
+    bool Was(const Array& x) const;
+    // Whether the step has used the memory of an array that was there before.
+    bool Uses(const Array& x) const;
+
     void ReadGrad(Slot& slot, uint64_t id, const Array& grad) override;
     void WroteGrad(Slot& slot, uint64_t id, bool is_cleared) override;
 
@@ -100,6 +110,7 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
     std::vector<Array> grads_;
     std::vector<std::vector<Array>> part_arrays_;
     std::string refused_;  // why the step can't be replayed; "" if it can
+    std::string discarded_;
 
     // The rest is guarded by a mutex, since buffers die on any thread.
     std::unordered_map<const Buffer*, Temporary> born_;

@@ -229,8 +229,24 @@ class Comparison {
         for (size_t i = 0; same && i < a_.parts.size(); ++i) {
             same = a_.parts[i]->IsSame(*b_.parts[i]) && a_.part_outputs[i] == b_.part_outputs[i];
         }
-        if (!same) return "the step: what the host does besides the kernels was something else";
+        if (!same) return DescribeParts();
         return {};
+    }
+
+    // In words, if it is what the step leaves in places of the program.
+    std::string DescribeParts() const {
+        const auto names = [](const Recording& recording) {
+            std::string text;
+            for (const auto& part : recording.parts) {
+                const auto* named = dynamic_cast<const NamedPart*>(part.get());
+                if (named != nullptr) text += StrCat(text.empty() ? "" : ", ", named->name());
+            }
+            return text.empty() ? "nothing" : text;
+        };
+        const std::string a = names(a_);
+        const std::string b = names(b_);
+        if (a != b) return StrCat("the step: it left arrays in ", a, ", now in ", b);
+        return "the step: what the host does besides the kernels was something else";
     }
 
     const Recording& a_;

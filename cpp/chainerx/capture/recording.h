@@ -30,6 +30,19 @@ inline Extent RangeOf(const Array& x) {
     return ExtentOf(x.raw_data(), x.shape(), x.strides(), x.GetItemSize());
 }
 
+// Whether backward ends there, and stores its gradient: of what the program has unchained, too.
+inline bool IsLeaf(const Slot& slot) {
+    return slot.node == nullptr || slot.cut.load(std::memory_order_relaxed);
+}
+
+// A part that gives arrays to the program, which are compared when a replay is verified.
+class CX_API NamedPart : public ReplayPart {
+ public:
+    virtual std::string name() const = 0;
+    // What is now where Finish would put arrays; others in number if it is something else.
+    virtual std::vector<Array> Now() const = 0;
+};
+
 // A part of some memory of the step.
 struct Place {
     int memory;  // index among those of the recording

@@ -208,6 +208,18 @@ bool Replay::Verify(std::span<const Array> arguments, const VerifiedStep& step,
     for (size_t i = 0; i < std::min(results.size(), recording.n_results); ++i) {
         note(StrCat("result ", i), Differ(results[i], Seen{MakeOutput(i, copies.arrays)}));
     }
+    size_t next = recording.n_results;
+    for (size_t i = 0; i < recording.parts.size(); ++i) {
+        const size_t n = recording.part_outputs[i];
+        if (const auto* part = dynamic_cast<const NamedPart*>(recording.parts[i].get())) {
+            const std::vector<Array> now = part->Now();
+            if (now.size() != n) note(part->name(), "holds something else when replayed");
+            for (size_t k = 0; k < std::min(n, now.size()); ++k) {
+                note(part->name(), Differ(Seen{now[k]}, Seen{MakeOutput(next + k, copies.arrays)}));
+            }
+        }
+        next += n;
+    }
     for (const auto& [i, now] : new_grads) {
         const RecordedGrad& grad = recording.grads[i];
         const std::string what = grad.argument >= 0

@@ -8,6 +8,7 @@
 #include "chainerx/python/batching.h"
 #include "chainerx/python/capture/captured.h"
 #include "chainerx/python/capture/part.h"
+#include "chainerx/python/capture/state.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/core_api.h"
 #include "chainerx/python/device.h"
@@ -117,6 +118,7 @@ NB_MODULE(_core, m) {
         engine::InitEngine(engine_module.ptr());
         InitCapture(engine_module.ptr());
         InitCapturePart(engine_module.ptr());
+        InitCaptureState(engine_module.ptr());
     } catch (const PythonError&) {
         throw nb::python_error();
     }

@@ -394,6 +394,10 @@ class Variable(_Creator, engine.Variable):
 
     def unchain_backward(self) -> None:
         """Cuts all functions that this variable depends on from the graph."""
+        # Functions are made on demand, with arrays that nobody looks at.
+        engine.unobserved(self._unchain_backward)
+
+    def _unchain_backward(self) -> None:
         todo = [self.creator_node]
         while todo:
             function = todo.pop()

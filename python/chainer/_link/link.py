@@ -17,7 +17,7 @@ from chainerx._core import engine
 
 from chainer import backend, device_resident, initializers, link_hook
 from chainer._base import environment
-from chainer._link import captured_attributes, errors
+from chainer._link import errors
 from chainer._link.uninitialized import MadeByInit, without_init
 from chainer.link_hook import _entered
 from chainer.variable import Parameter, Variable
@@ -196,7 +196,7 @@ class Link(device_resident.DeviceResident):
         if self._within_init_scope:
             self._register_assigned(name, value)
         elif engine.is_capturing():
-            captured_attributes.note(self, name)
+            engine.capture_attribute(self, name)
         super().__setattr__(name, value)
 
     def _register_assigned(self, name: str, value: object) -> None:

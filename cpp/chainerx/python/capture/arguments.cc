@@ -64,6 +64,7 @@ void Arguments::AddValue(PyObject* o, const Path& path) {
         return AddBytes(&value, sizeof(value));
     }
     if (PyObject_TypeCheck(o, Numpy().generic)) return AddScalar(o, path);
+    if (is_state_ && !PyLong_CheckExact(o) && !PyUnicode_CheckExact(o)) return AddIdentity(o);
     // 1, True and 1.0 are equal, so the type is part of it.
     const Ref pair = TypedOf(o, 0);
     PyObject* first = PyDict_SetDefault(interned_, pair.get(), pair.get());
@@ -103,6 +104,7 @@ void Arguments::AddNumpy(PyObject* o, const Path& path) {
         PyBuffer_Release(&view);
     }
     PyErr_Clear();
+    if (!is_shared && is_state_) return AddIdentity(o);
     if (!is_shared) {
         throw TypeError{"capture: argument ", path.ToString(),
                         " is a NumPy array that chainerx can't share "
@@ -164,6 +166,23 @@ void Arguments::Add(PyObject* o, const Path& path) {
     } else {
         AddValue(o, path);
     }
+}
+
+// Keeps it alive, so that no other object has its address.
+void Arguments::AddIdentity(PyObject* o) {
+    const Ref address = Check(PyLong_FromVoidPtr(o));
+    if (PyDict_SetItem(interned_, address.get(), o) < 0) throw PythonError{};
+    AddPointer('i', o);
+}
+
+void Arguments::AddState(PyObject* o, const char* name) {
+    if (o == nullptr) {
+        key_ += 'm';
+        return;
+    }
+    is_state_ = true;
+    Add(o, {nullptr, name, 0, 0});
+    is_state_ = false;
 }
 
 void Arguments::AddSettings() {

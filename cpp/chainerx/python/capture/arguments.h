@@ -36,6 +36,10 @@ class Arguments {
     void Add(PyObject* o, const Path& path);
     // What follows is the argument of that name.
     void AddName(PyObject* name) { AddValue(name, {nullptr, nullptr, 0, 0}); }
+    // Adds what was left in a place that is called so, null if nothing was. Objects are told apart
+    // by their identity.
+    void AddState(PyObject* o, const char* name);
+    void AddMark(bool mark) { key_ += mark ? '+' : '-'; }
     // Adds what routines depend on besides their arguments: the default device, modes of
     // backpropagation, chainer.config.
     void AddSettings();
@@ -47,11 +51,13 @@ class Arguments {
     void AddPointer(char kind, const void* p);
     void AddNumber(uint64_t n);
     void AddBytes(const void* data, size_t n);
+    void AddIdentity(PyObject* o);
     void AddScalar(PyObject* o, const Path& path);
     void AddValue(PyObject* o, const Path& path);
     void AddNumpy(PyObject* o, const Path& path);
 
     PyObject* interned_;
+    bool is_state_{false};
     std::string key_;
     std::vector<Array> arrays_;
 };

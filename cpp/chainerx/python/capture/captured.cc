@@ -16,6 +16,7 @@
 #include "chainerx/python/capture/dependencies.h"
 #include "chainerx/python/capture/part.h"
 #include "chainerx/python/capture/results.h"
+#include "chainerx/python/capture/state.h"
 #include "chainerx/python/capture/variant_rows.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/state.h"
@@ -38,9 +39,11 @@ struct CaptureObject {
     size_t max_variants;
     Capture* capture;
     std::vector<FormOf>* forms;
+    State* state;
     // Owned by the recordings; here for the garbage collector.
-    std::vector<std::weak_ptr<Dependencies>>* dependencies;
+    std::vector<std::weak_ptr<const Traversable>>* held;
     bool keeps;
+    bool has_new_state;  // since the last call
 };
 
 CaptureObject* AsCapture(PyObject* o) { return reinterpret_cast<CaptureObject*>(o); }
@@ -50,11 +53,12 @@ int Traverse(PyObject* self, visitproc visit, void* arg) {
     CaptureObject* c = AsCapture(self);
     Py_VISIT(c->step);
     Py_VISIT(c->interned);
-    if (c->forms == nullptr || c->dependencies == nullptr) return 0;
+    if (c->forms == nullptr || c->held == nullptr || c->state == nullptr) return 0;
+    if (const int r = c->state->Traverse(visit, arg); r != 0) return r;
     for (const FormOf& f : *c->forms) {
         if (const int r = f.form->Traverse(visit, arg); r != 0) return r;
     }
-    for (const auto& weak : *c->dependencies) {
+    for (const auto& weak : *c->held) {
         const auto all = weak.lock();
         if (all == nullptr) continue;
         if (const int r = all->Traverse(visit, arg); r != 0) return r;
@@ -68,6 +72,7 @@ int Clear(PyObject* self) {
     Py_CLEAR(c->interned);
     if (c->forms != nullptr) c->forms->clear();
     delete std::exchange(c->capture, nullptr);
+    delete std::exchange(c->state, nullptr);
     return 0;
 }
 
@@ -75,7 +80,7 @@ void Dealloc(PyObject* self) {
     PyObject_GC_UnTrack(self);
     Clear(self);
     delete AsCapture(self)->forms;
-    delete AsCapture(self)->dependencies;
+    delete AsCapture(self)->held;
     FreeInstance(self);
 }
 
@@ -100,7 +105,8 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
         c->step = Py_NewRef(step);
         c->interned = Check(PyDict_New()).Release();
         c->forms = new std::vector<FormOf>;
-        c->dependencies = new std::vector<std::weak_ptr<Dependencies>>;
+        c->state = new State;
+        c->held = new std::vector<std::weak_ptr<const Traversable>>;
         c->capture = new Capture{nullptr, {variants, strict != 0, fuse != 0, verify}};
         c->max_variants = static_cast<size_t>(variants);
         c->keeps = keeps != 0;
@@ -116,22 +122,24 @@ struct Run {
     PyObject* const* args;
     size_t n_args;
     PyObject* names;
+    std::vector<State::Before> before;
     std::unique_ptr<ResultForm> form;
 
     std::vector<Array> operator()() {
         std::vector<Array> arrays;
-        AtEnd at_end;
-        AddDependencies();
+        NotedPlaces noted;
+        const Ref watch = AddDependencies();
         const Ref result = Check(PyObject_Vectorcall(self->step, args, n_args, names));
-        at_end.Run();
+        if (watch && internal::CurrentCapture() != nullptr) FinishState(noted, watch.get());
         form = std::make_unique<ResultForm>(result.get(), arrays);
         return arrays;
     }
 
-    // As they are before the step, since that is when a replay looks at them.
-    void AddDependencies() const {
+    // As they are before the step, since that is when a replay looks at them. Returns what looks at
+    // the end of the step what it has changed; null if the step is not recorded.
+    Ref AddDependencies() const {
         auto* const capture = internal::CurrentCapture();
-        if (capture == nullptr) return;
+        if (capture == nullptr) return {};
         const size_t n_names =
             names != nullptr ? static_cast<size_t>(PyTuple_GET_SIZE(names)) : size_t{0};
         const Ref all = Check(PyTuple_New(static_cast<Py_ssize_t>(n_args + n_names)));
@@ -139,15 +147,44 @@ struct Run {
             PyTuple_SET_ITEM(all.get(), static_cast<Py_ssize_t>(i), Py_NewRef(args[i]));
         }
         std::shared_ptr<Dependencies> found;
+        Ref watch;
         {
             const internal::Unobserved by_ourselves;
-            const Ref list = Check(PyObject_CallMethod(reinterpret_cast<PyObject*>(self),
+            const Ref pair = Check(PyObject_CallMethod(reinterpret_cast<PyObject*>(self),
                                                        "_find_dependencies", "(O)", all.get()));
-            found = std::make_shared<Dependencies>(list.get());
+            PyObject* list;
+            PyObject* second;
+            if (PyArg_ParseTuple(pair.get(), "OO", &list, &second) == 0) throw PythonError{};
+            found = std::make_shared<Dependencies>(list);
+            watch = Ref{Py_NewRef(second)};
         }
-        std::erase_if(*self->dependencies, [](const auto& weak) { return weak.expired(); });
-        self->dependencies->push_back(found);
+        std::erase_if(*self->held, [](const auto& weak) { return weak.expired(); });
+        self->held->emplace_back(found);
         capture->Add(std::make_shared<DependencyPart>(std::move(found)));
+        return watch;
+    }
+
+    void FinishState(NotedPlaces& noted, PyObject* watch) const {
+        auto& recorder = static_cast<internal::Recorder&>(*internal::CurrentCapture());
+        {
+            const internal::Unobserved by_ourselves;
+            const Ref changes = Check(PyObject_CallMethod(watch, "changes", nullptr));
+            const Items items{changes.get()};
+            for (Py_ssize_t i = 0; i < items.size(); ++i) {
+                PyObject* owner;
+                PyObject* key;
+                const char* name;
+                PyObject* value = nullptr;
+                if (PyArg_ParseTuple(items[i], "OOs|O", &owner, &key, &name, &value) == 0) {
+                    throw PythonError{};
+                }
+                noted.Add({Place{owner, key != Py_None ? key : nullptr}, name},
+                          Ref{Py_XNewRef(value)}, false);
+            }
+        }
+        if (self->state->Finish(recorder, before, noted.all(), *self->held)) {
+            self->has_new_state = true;
+        }
     }
 };
 
@@ -242,7 +279,8 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* n
             arguments.Add(args[n + i], {nullptr, text, 0, 0});
         }
         arguments.AddSettings();
-        Run run{c, args, static_cast<size_t>(n), names, nullptr};
+        const size_t n_given = arguments.arrays().size();
+        Run run{c, args, static_cast<size_t>(n), names, c->state->AddTo(arguments), nullptr};
         const std::function<std::vector<Array>()> step = [&run] { return run(); };
         Capture::Request request{arguments.key(), arguments.arrays(), step};
         request.describe = [](const void* user) -> std::string {
@@ -252,6 +290,8 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* n
         request.user = &run;
         request.collect = &Collect;
         request.keeps = c->keeps;
+        request.n_states = arguments.arrays().size() - n_given;
+        request.has_run = std::exchange(c->has_new_state, false);
         request.hold_random = &HoldRandom;
         request.name = &engine::NameOfLeaf;
         const Capture::Result result = c->capture->Run(request);

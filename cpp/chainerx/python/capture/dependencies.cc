@@ -24,10 +24,6 @@ bool IsSameValue(PyObject* a, PyObject* b) {
     return same != 0;
 }
 
-PyObject* NamesOf(PyObject* owner) {
-    return PyType_Check(owner) ? reinterpret_cast<PyTypeObject*>(owner)->tp_dict : owner;
-}
-
 Py_ssize_t SizeOf(PyObject* owner) {
     return PyDict_Check(owner) ? PyDict_GET_SIZE(owner) : PyList_GET_SIZE(owner);
 }
@@ -91,21 +87,20 @@ Dependencies::Dependencies(PyObject* found) {
         PyObject* key = PyTuple_GetItem(items[i], 1);
         if (owner == nullptr || key == nullptr) throw PythonError{};
         PyObject* value = PyTuple_GET_SIZE(items[i]) > 2 ? PyTuple_GET_ITEM(items[i], 2) : nullptr;
-        Entry entry{Ref{Py_NewRef(owner)}, Ref{}, Ref{Py_XNewRef(value)}};
+        const bool is_keyed = key != Py_None && key != Py_Ellipsis;
+        Entry entry{Place{owner, is_keyed ? key : nullptr}, Ref{}};
         if (key == Py_Ellipsis) {
             entry.is_whole = true;
             ForEachItem(owner, [&entry](PyObject* item) {
                 entry.items.push_back({item, IsLeaf(item) ? Ref{Py_NewRef(item)} : Ref{}});
                 return true;
             });
-        } else if (key != Py_None) {
-            entry.key = Ref{Py_NewRef(key)};
-        } else if (PyDict_Check(owner) || PyList_Check(owner)) {
+        } else if (!is_keyed && (PyDict_Check(owner) || PyList_Check(owner))) {
             entry.size = PyLong_AsSsize_t(value);
             if (entry.size < 0) throw PythonError{};
-            entry.value = Ref{};
+        } else {
+            entry.value = Ref{Py_XNewRef(value)};
         }
-        if (PyList_Check(owner) && PyLong_CheckExact(key)) entry.size = PyLong_AsSsize_t(key);
         entries_.push_back(std::move(entry));
     }
 }
@@ -126,32 +121,18 @@ bool Dependencies::HasAll(PyObject* set, const std::vector<Item>& items) {
 }
 
 bool Dependencies::Holds(const Entry& entry) {
-    PyObject* owner = entry.owner.get();
     if (entry.is_whole) {
         if (PyAnySet_Check(owner) && std::ranges::all_of(entry.items, &Item::is_leaf)) {
             return HasAll(owner, entry.items);
         }
         size_t i = 0;
-        const bool all = ForEachItem(owner, [&](PyObject* item) {
+        const bool all = ForEachItem(entry.place.owner(), [&](PyObject* item) {
             return i < entry.items.size() && entry.items[i++].Is(item);
         });
         return all && i == entry.items.size();
     }
-    if (PyCell_Check(owner)) return IsSameValue(PyCell_GET(owner), entry.value.get());
-    if (!entry.key) return SizeOf(owner) == entry.size;
-    if (PyList_Check(owner) && entry.size >= 0) {
-        return entry.size < PyList_GET_SIZE(owner) &&
-               IsSameValue(PyList_GET_ITEM(owner, entry.size), entry.value.get());
-    }
-    PyObject* names = NamesOf(owner);
-    if (!PyDict_Check(names)) {  // a slot
-        const Ref content{PyObject_GenericGetAttr(owner, entry.key.get())};
-        if (!content) PyErr_Clear();
-        return IsSameValue(content.get(), entry.value.get());
-    }
-    PyObject* now = PyDict_GetItemWithError(names, entry.key.get());
-    if (now == nullptr && PyErr_Occurred() != nullptr) throw PythonError{};
-    return IsSameValue(now, entry.value.get());
+    if (entry.size >= 0) return SizeOf(entry.place.owner()) == entry.size;
+    return IsSameValue(entry.place.Get().get(), entry.value.get());
 }
 
 bool Dependencies::Hold() const {
@@ -176,11 +157,10 @@ void Dependencies::KeepCommon(const Dependencies& o) {
     for (Entry& entry : entries_) {
         for (size_t k = next; k < o.entries_.size(); ++k) {
             const Entry& other = o.entries_[k];
-            if (other.owner.get() != entry.owner.get() || other.size != entry.size ||
+            if (!(other.place == entry.place) || other.size != entry.size ||
                 other.is_whole != entry.is_whole) {
                 continue;
             }
-            if (!IsSameValue(other.key.get(), entry.key.get())) continue;
             next = k + 1;
             if (IsSame(other, entry)) common.push_back(std::move(entry));
             break;
@@ -191,8 +171,7 @@ void Dependencies::KeepCommon(const Dependencies& o) {
 
 int Dependencies::Traverse(visitproc visit, void* arg) const {
     for (const Entry& entry : entries_) {
-        Py_VISIT(entry.owner.get());
-        Py_VISIT(entry.key.get());
+        if (const int r = entry.place.Traverse(visit, arg); r != 0) return r;
         Py_VISIT(entry.value.get());
     }
     return 0;

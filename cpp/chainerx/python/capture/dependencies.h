@@ -7,11 +7,12 @@
 
 #include "chainerx/core/capture_observer.h"
 #include "chainerx/python/bind.h"
+#include "chainerx/python/capture/place.h"
 #include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 
-class Dependencies {
+class Dependencies : public Traversable {
  public:
     // Of a list of tuples.
     explicit Dependencies(PyObject* found);
@@ -20,7 +21,7 @@ class Dependencies {
     bool Hold() const;
     // Forgets what is not the same in another recording of the step, which is equal nevertheless.
     void KeepCommon(const Dependencies& o);
-    int Traverse(visitproc visit, void* arg) const;
+    int Traverse(visitproc visit, void* arg) const override;
 
  private:
     // Only numbers and texts are kept alive; of other objects nothing but the address is known.
@@ -32,10 +33,9 @@ class Dependencies {
         bool is_leaf() const { return static_cast<bool>(held); }
     };
     struct Entry {
-        Ref owner;  // dict, list, cell, type, or an object with slots
-        Ref key;    // null: of a cell, its content; else the number of items
-        Ref value;  // null: there is none
-        Py_ssize_t size{-1};
+        Place place;
+        Ref value;            // null: there is none
+        Py_ssize_t size{-1};  // of a dict or list that is the owner, without a key
         // Of a container that is looked at as a whole: its items, or its keys and values.
         bool is_whole{false};
         std::vector<Item> items{};

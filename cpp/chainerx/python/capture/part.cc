@@ -54,8 +54,6 @@ class PythonPart : public ReplayPart {
     Again again_;
 };
 
-thread_local AtEnd* t_at_end{nullptr};
-
 PyObject* IsCapturing(PyObject*, PyObject*) {
     return PyBool_FromLong(internal::CurrentCapture() != nullptr ? 1 : 0);
 }
@@ -83,16 +81,6 @@ PyObject* AddPart(PyObject*, PyObject* const* args, Py_ssize_t n) try {
     return detached.Release();
 } catch (...) {
     return Failed("capture_part");
-}
-
-PyObject* AddEnd(PyObject*, PyObject* const* args, Py_ssize_t n) try {
-    if (n != 2) throw TypeError{"capture_end: expected a key and a function"};
-    if (internal::CurrentCapture() != nullptr && t_at_end != nullptr) {
-        t_at_end->Add(args[0], args[1]);
-    }
-    Py_RETURN_NONE;
-} catch (...) {
-    return Failed("capture_end");
 }
 
 // What capture_draw tells instead of a key, which no bytes of a program are likely to begin with.
@@ -164,9 +152,6 @@ PyMethodDef g_functions[] = {
      "Has captured functions be recorded anew, with hooks of links as they are now."},
     {"unobserved", &CallUnobserved, METH_O,
      "Calls a function of the host, which is no part of the step that is recorded."},
-    {"capture_end", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&AddEnd)),
-     METH_FASTCALL,
-     "Has a function called at the end of the step that is recorded, once for each key."},
     {"refuse_capture", &RefuseCapture, METH_O, "Says why the step that is recorded can't be."},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -174,23 +159,6 @@ PyMethodDef g_functions[] = {
 
 bool IsWatched() { return g_watchers > 0; }
 uint64_t CountHookChanges() { return g_hook_changes; }
-
-AtEnd::AtEnd() : outer_{std::exchange(t_at_end, this)} {}
-
-AtEnd::~AtEnd() { t_at_end = outer_; }
-
-void AtEnd::Add(PyObject* key, PyObject* function) {
-    if (!functions_) functions_ = Check(PyDict_New());
-    if (PyDict_SetItem(functions_.get(), key, function) < 0) throw PythonError{};
-}
-
-void AtEnd::Run() {
-    if (!functions_ || internal::CurrentCapture() == nullptr) return;
-    const Ref functions = Check(PyDict_Values(functions_.get()));
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(functions.get()); ++i) {
-        Check(PyObject_CallNoArgs(PyList_GET_ITEM(functions.get(), i)));
-    }
-}
 
 void InitCapturePart(PyObject* engine) {
     if (PyModule_AddFunctions(engine, g_functions) < 0) throw PythonError{};

@@ -13,23 +13,6 @@ bool IsWatched();
 // How often hooks were added to links, or removed.
 uint64_t CountHookChanges();
 
-// What a step that is recorded does at its end, before it is known which arrays stay in use.
-class AtEnd {
- public:
-    AtEnd();
-    ~AtEnd();
-    AtEnd(const AtEnd&) = delete;
-    AtEnd& operator=(const AtEnd&) = delete;
-
-    // Another function of the same key takes the place of the first one.
-    void Add(PyObject* key, PyObject* function);
-    void Run();
-
- private:
-    AtEnd* const outer_;
-    Ref functions_;  // dict
-};
-
 void InitCapturePart(PyObject* engine);
 
 }  // namespace chainerx::python

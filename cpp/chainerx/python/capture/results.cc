@@ -1,11 +1,19 @@
 #include "chainerx/python/capture/results.h"
 
+#include <unordered_set>
 #include <utility>
 
+#include "chainerx/capture/recording.h"
 #include "chainerx/python/capture/arguments.h"
 #include "chainerx/python/convert.h"
 
 namespace chainerx::python {
+
+bool IsParameter(PyObject* o) {
+    auto* const cls = reinterpret_cast<PyTypeObject*>(engine::g_callbacks.parameter_class);
+    return cls != nullptr && PyObject_TypeCheck(o, cls) != 0;
+}
+
 namespace {
 
 // A tuple of C's structs has more fields than items.
@@ -32,8 +40,7 @@ std::string Text(PyObject* o) {
 // returned is a variable.
 bool IsOfSubclass(PyObject* o) {
     auto* type = reinterpret_cast<PyObject*>(Py_TYPE(o));
-    auto* parameter = reinterpret_cast<PyTypeObject*>(engine::g_callbacks.parameter_class);
-    return type != engine::g_callbacks.variable_class && !PyObject_TypeCheck(o, parameter);
+    return type != engine::g_callbacks.variable_class && !IsParameter(o);
 }
 
 // Whether a new one could be made.
@@ -45,24 +52,62 @@ bool IsVariable(PyObject* o) {
 
 }  // namespace
 
-ResultForm::ResultForm(PyObject* result, std::vector<Array>& arrays)
-    : root_{Take(result, arrays, 0)}, size_{arrays.size()} {}
+bool IsEnd(const Array& x) {
+    internal::Slot* const slot = x.body()->slot;
+    if (slot == nullptr || internal::IsLeaf(*slot)) return true;
+    std::unordered_set<const internal::Node*> seen;
+    std::vector<engine::Hold<internal::Slot>> todo;
+    todo.emplace_back(slot);
+    while (!todo.empty()) {
+        const engine::Hold<internal::Slot> hold = std::move(todo.back());
+        todo.pop_back();
+        const internal::Slot& at = *hold.get();
+        if (internal::IsLeaf(at)) {
+            if (!at.cut.load(std::memory_order_relaxed) && at.body != nullptr) return false;
+            continue;
+        }
+        if (!seen.insert(at.node).second) continue;
+        const internal::NodeVisit visit{at.node};
+        if (!visit) return false;  // backward would say that it has gone
+        for (uint32_t i = 0; i < at.node->n_inputs; ++i) {
+            internal::Slot* const input = at.node->edges()[i].slot;
+            if (input != nullptr) todo.emplace_back(input);
+        }
+    }
+    return true;
+}
+
+ResultForm::ResultForm(PyObject* result, std::vector<Array>& arrays, bool is_state, const Was* was)
+    : is_state_{is_state}, was_{was}, root_{Take(result, arrays, 0)}, size_{arrays.size()} {
+    was_ = nullptr;
+}
 
 ResultForm::Node ResultForm::Take(PyObject* o, std::vector<Array>& arrays, int depth) {
     if (depth > kMaxNesting) throw ValueError{"capture: the result is nested too deeply"};
     Node node{};
-    const auto add = [&](Kind kind, const char* text, const Array& x) {
+    const auto add = [&](Kind kind, const char* text, const Array& x, bool requires_grad) {
         node.kind = kind;
         node.array = arrays.size();
         arrays.push_back(internal::Detached(x));
         text_ += text;
+        if (!is_state_) return;
+        const internal::Slot* slot = x.body()->slot;
+        const bool is_leaf = slot == nullptr || internal::IsLeaf(*slot);
+        if (is_leaf && was_ != nullptr && *was_ && (*was_)(x)) {
+            node.same = Ref{Py_NewRef(o)};
+            ++n_same_;
+        }
+        node.requires_grad = requires_grad && IsEnd(x);
+        if (node.requires_grad) text_ += " with a gradient";
     };
     if (IsNdArray(o)) {
-        add(Kind::kArray, "array", Self(o));
-    } else if (IsVariable(o) && engine::AsVariable(o)->storage->object != Py_None) {
+        const internal::Slot* slot = Self(o).body()->slot;
+        add(Kind::kArray, "array", Self(o), slot != nullptr && slot->required.load() != 0);
+    } else if (IsVariable(o) && engine::AsVariable(o)->storage->object != Py_None &&
+               !(is_state_ && IsParameter(o))) {
         engine::VariableObject* v = engine::AsVariable(o);
         node.array_kind = v->storage->kind;
-        add(Kind::kVariable, "variable", engine::RecordOf("capture", v));
+        add(Kind::kVariable, "variable", engine::RecordOf("capture", v), v->requires_grad);
         if (!IsOfSubclass(o)) return node;
         node.object = Ref{Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(o)))};
         text_ += StrCat(" ", Py_TYPE(o)->tp_name);
@@ -70,7 +115,7 @@ ResultForm::Node ResultForm::Take(PyObject* o, std::vector<Array>& arrays, int d
     } else if (PyObject_TypeCheck(o, Numpy().ndarray)) {
         Device& device = GetDefaultContext().GetNativeBackend().GetDevice(0);
         add(Kind::kNumpy, "NumPy array",
-            FromNumpy(o, std::nullopt, Sharing::kWherePossible, device));
+            FromNumpy(o, std::nullopt, Sharing::kWherePossible, device), false);
     } else if (IsTuple(o) || PyList_CheckExact(o)) {
         const bool is_list = PyList_CheckExact(o) != 0;
         node.kind = is_list ? Kind::kList : Kind::kTuple;
@@ -134,9 +179,12 @@ PyObject* ResultForm::Fill(const std::vector<Array>& arrays) const { return Fill
 PyObject* ResultForm::Fill(const Node& node, const std::vector<Array>& arrays) {
     switch (node.kind) {
         case Kind::kArray:
+            if (node.same) return Py_NewRef(node.same.get());
+            if (node.requires_grad) arrays[node.array].RequireGrad();
             return Check(Wrap(arrays[node.array])).Release();
         case Kind::kVariable: {
-            Ref o{engine::NewVariable(arrays[node.array], node.array_kind, false)};
+            if (node.same) return Py_NewRef(node.same.get());
+            Ref o{engine::NewVariable(arrays[node.array], node.array_kind, node.requires_grad)};
             if (!node.object) return o.Release();
             if (PyObject_SetAttrString(o.get(), "__class__", node.object.get()) < 0) {
                 throw PythonError{};
@@ -145,6 +193,7 @@ PyObject* ResultForm::Fill(const Node& node, const std::vector<Array>& arrays) {
             return o.Release();
         }
         case Kind::kNumpy:
+            if (node.same) return Py_NewRef(node.same.get());
             return Check(ToNumpy(arrays[node.array], false)).Release();
         case Kind::kObject:
             return Py_NewRef(node.object.get());
@@ -189,6 +238,7 @@ int ResultForm::Traverse(visitproc visit, void* arg) const { return Traverse(roo
 
 int ResultForm::Traverse(const Node& node, visitproc visit, void* arg) {
     Py_VISIT(node.object.get());
+    Py_VISIT(node.same.get());
     for (const Ref& key : node.keys) Py_VISIT(key.get());
     for (const Node& child : node.children) {
         if (const int r = Traverse(child, visit, arg); r != 0) return r;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "chainerx/core/capture_observer.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/thread_state.h"
 #include "chainerx/python/convert.h"
@@ -27,8 +28,15 @@ namespace {
 
 PyTypeObject* g_entry_type = nullptr;
 
+bool IsChecked(EntryObject* entry, const CheckKey& key, PyObject* params) {
+    if (params == nullptr) return entry->cache->Contains(key, nullptr);
+    const internal::Unobserved by_ourselves;  // there may be arrays among them
+    return entry->cache->Contains(key, params);
+}
+
 CX_COLD void CheckTypes(EntryObject* entry, Application& application, PyObject* params,
                         CheckKey& key) {
+    const internal::Unobserved by_ourselves;  // types are no values
     const Ref arrays = application.InputTuple();
     Check(PyObject_CallFunctionObjArgs(g_callbacks.check_types, entry->cls, params, arrays.get(),
                                        nullptr));
@@ -320,7 +328,7 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
         application.AddTo(key);
         Ref tuple;
         if (entry->check_uses_params) tuple = MakeTuple(params, n_params);
-        if (!key.fits() || !entry->cache->Contains(key, tuple.get())) {
+        if (!key.fits() || !IsChecked(entry, key, tuple.get())) {
             if (!tuple) tuple = MakeTuple(params, n_params);
             CheckTypes(entry, application, tuple.get(), key);
         }

@@ -192,7 +192,10 @@ Array TryWrap(PyObject* o, Device& device) {
 // Lets `x` share the memory of a NumPy array, or copies it.
 Array Share(Array x, Sharing sharing) {
     if (sharing == Sharing::kNever) return internal::CopyPlain(x);
-    if (internal::HasPlainBools(x)) return x;
+    {
+        const internal::Unobserved by_ourselves;  // the host looks at its own memory
+        if (internal::HasPlainBools(x)) return x;
+    }
     if (sharing == Sharing::kUnlessOddBools) return internal::CopyPlain(x);
     throw ValueError{"the memory of the bool array of shape ", x.shape(),
                      " holds bytes other than 0 and 1, so it can't be shared; copy it with "

@@ -74,4 +74,6 @@ def zeros(link: Link, shape: tuple[int, ...], dtype: DTypeLike) -> variable.Vari
     device = link.device
     if isinstance(device, backend.ChainerxDevice):  # at once: a first state is part of many calls
         return engine.zeros(shape, dtype, device.device)
+    if isinstance(device, backend.CpuDevice):
+        return engine.zeros(shape, dtype, None)
     return variable.Variable(device.send(device.xp.zeros(shape, dtype)))

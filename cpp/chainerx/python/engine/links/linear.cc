@@ -83,14 +83,17 @@ PyObject* IsTracing(PyObject*, PyObject*) {
     return PyBool_FromLong(Records(state) || IsObserved(state) ? 1 : 0);
 }
 
-// zeros(shape, dtype, device)
+// zeros(shape, dtype, device): of NumPy if the device is None
 PyObject* ZerosFunction(PyObject*, PyObject* const* args, Py_ssize_t n) {
     const char* op = "zeros";
     try {
         if (n != 3) throw TypeError{op, ": expected a shape, a dtype and a device"};
         const Shape shape = ToShape(op, "shape", args[0]);
-        return NewVariable(Zeros(shape, ToDtype(args[1]), ToDevice(args[2])), Kind::kChainerx,
-                           true);
+        const bool is_numpy = args[2] == Py_None;
+        Device& device =
+            is_numpy ? GetDefaultContext().GetNativeBackend().GetDevice(0) : ToDevice(args[2]);
+        return NewVariable(Zeros(shape, ToDtype(args[1]), device),
+                           is_numpy ? Kind::kNumpy : Kind::kChainerx, true);
     } catch (...) {
         return Failed(op);
     }

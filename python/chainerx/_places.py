@@ -1,0 +1,97 @@
+"""Where a captured step may leave arrays for the next call, and what it has changed there."""
+
+from __future__ import annotations
+
+import types
+import typing as tp
+
+if tp.TYPE_CHECKING:
+    from chainerx._dependencies import Found, Owner
+
+# An owner and a key as in `_dependencies.Dependency`, what the place is called in messages, and, if
+# anything was there, what.
+Change: tp.TypeAlias = tuple[object, object, str] | tuple[object, object, str, object]
+
+_ABSENT: tp.Final = object()
+
+
+class Snapshot:
+    """What the places that a step may know hold before it runs.
+
+    Args:
+        found (Found): What was found of the program.
+    """
+
+    def __init__(self, found: Found) -> None:
+        # By the methods of the bases, as those of a subclass may do anything.
+        self._owners = [(owner, name, _items(owner)) for owner, name in found.owners]
+        whole = {id(owner) for owner, _ in found.owners}
+        self._others = [
+            d for d in found.dependencies if id(d[0]) not in whole and _is_place(d[0], d[1])
+        ]
+
+    def changes(self) -> list[Change]:
+        """Finds the places that hold another object now.
+
+        Returns:
+            list of tuple: These places, always in the same order.
+        """
+        changes: list[Change] = []
+        for owner, name, before in self._owners:
+            now = _items(owner)
+            if isinstance(owner, list) and len(now) != len(before):
+                continue  # its items may have moved
+            for key in [*now, *(key for key in before if key not in now)]:
+                old = before.get(key, _ABSENT)
+                if now.get(key, _ABSENT) is not old:
+                    changes.append(_change(owner, key, _name_of(owner, key, name), old))
+        for place, key, *value in self._others:
+            old = value[0] if value else _ABSENT
+            if _read(place, key) is not old:
+                changes.append(_change(place, key, _name_of(place, key, ''), old))
+        return changes
+
+
+def _items(owner: Owner) -> dict[tp.Any, object]:
+    if isinstance(owner, dict):
+        return {key: value for key, value in dict.items(owner) if type(key) in (str, int)}
+    return dict(enumerate(list.__iter__(owner)))
+
+
+def _is_place(owner: object, key: object) -> bool:
+    return key is not ... and (key is not None or type(owner) is types.CellType)
+
+
+def _read(owner: tp.Any, key: tp.Any) -> object:
+    cls = type(owner)  # not isinstance, which asks the owner
+    if cls is types.CellType:
+        try:
+            return owner.cell_contents
+        except ValueError:
+            return _ABSENT
+    if issubclass(cls, dict):
+        return dict.get(owner, key, _ABSENT)
+    if issubclass(cls, type):
+        return vars(owner).get(key, _ABSENT)
+    try:
+        return object.__getattribute__(owner, key)
+    except AttributeError:
+        return _ABSENT
+
+
+def _name_of(owner: tp.Any, key: object, name: str) -> str:
+    cls = type(owner)
+    if cls is types.CellType:
+        return 'a variable of an outer function'
+    if name.startswith('a '):
+        return f'item {key!r} of {name}'
+    if not name:
+        if issubclass(cls, dict):
+            name = str(dict.get(owner, '__name__', 'a module'))
+        else:
+            name = (owner if issubclass(cls, type) else cls).__name__
+    return f'{name}.{key}'
+
+
+def _change(owner: object, key: object, name: str, old: object) -> Change:
+    return (owner, key, name) if old is _ABSENT else (owner, key, name, old)

@@ -25,13 +25,17 @@ void Run(const ElementwiseKernel& kernel, const Array& x, const Array& out) {
     RunElementwise(kernel, inputs, x.dtype(), out);
 }
 
-void ComplexAbsolute(const Array& x, const Array& out) {
-    Run(out.dtype() == Dtype::kFloat32 ? kAbsolute32 : kAbsolute64, x, out);
+const ElementwiseKernel& AbsoluteInto(Dtype out) {
+    return out == Dtype::kFloat32 ? kAbsolute32 : kAbsolute64;
 }
+
+void ComplexAbsolute(const Array& x, const Array& out) { Run(AbsoluteInto(out.dtype()), x, out); }
 CX_CUDA_KERNEL(ComplexAbsolute)
+CX_CUDA_ELEMENT(ComplexAbsolute, AbsoluteInto(out))
 
 void ComplexConjugate(const Array& x, const Array& out) { Run(kConjugate, x, out); }
 CX_CUDA_KERNEL(ComplexConjugate)
+CX_CUDA_ELEMENT(ComplexConjugate, kConjugate)
 
 }  // namespace
 }  // namespace chainerx::cuda

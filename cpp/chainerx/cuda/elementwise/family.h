@@ -9,9 +9,10 @@
 namespace chainerx::cuda {
 namespace {
 
-#define CX_ROW(Name, rule, out_dtype, inputs, parameters, ...) \
-    constinit const ElementwiseKernel kKernel##Name{           \
-        #Name, CX_TEXT(CX_FAMILY), DtypeRule::rule, out_dtype, inputs, parameters, #__VA_ARGS__};
+#define CX_ROW(Name, rule, out_dtype, inputs, parameters, ...)                                    \
+    constinit const ElementwiseKernel kKernel##Name{                                              \
+        #Name, CX_TEXT(CX_FAMILY), DtypeRule::rule, out_dtype, inputs, parameters, #__VA_ARGS__}; \
+    CX_CUDA_ELEMENT(Name, kKernel##Name)
 #define CX_DEFINE_UNARY(Name)                                  \
     void Name(const Array& x, const Array& out) {              \
         const Operand inputs[] = {x};                          \

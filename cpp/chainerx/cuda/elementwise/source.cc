@@ -102,6 +102,32 @@ std::string LayoutName(const ElementwiseKernel& kernel, int layout) {
 
 }  // namespace
 
+ElementText WriteElement(const ElementwiseKernel& kernel, Dtype dtype,
+                         const std::string& row_name) {
+    const Numbers numbers = NumbersOf(kernel, dtype);
+    const char* in = DeviceTypeOf(dtype);
+    const char* out = DeviceTypeOf(kernel.OutDtype(dtype));
+    const std::string_view family = kernel.family;
+    const bool is_part = family == "complex" && kernel.OutDtype(dtype) != dtype;
+    const bool is_truth = kernel.OutDtype(dtype) == Dtype::kBool && family != "memory";
+    const char* result = is_truth ? "bool" : is_part ? "typename T::Part" : "T";
+    return {numbers.includes,
+            StrCat(numbers.name_space, "::", row_name),
+            StrCat("namespace ", numbers.name_space,
+                   " {\n"
+                   "namespace {\n"
+                   "struct ",
+                   row_name,
+                   " {\n"
+                   "    template <typename T>\n"
+                   "    static ",
+                   result, " Apply(", kernel.parameters, ") {\n        return static_cast<", result,
+                   ">(", kernel.expression, ");\n    }\n};\n}\n}\n"),
+            numbers.numbers,
+            in,
+            out};
+}
+
 DeviceSource WriteElementwiseSource(const ElementwiseKernel& kernel, Dtype dtype, int layout) {
     const bool is_strided = layout >= static_cast<int>(ElementwiseLayout::kStrided);
     const bool is_wide = layout == static_cast<int>(ElementwiseLayout::kStridedWide);
@@ -110,37 +136,22 @@ DeviceSource WriteElementwiseSource(const ElementwiseKernel& kernel, Dtype dtype
     const std::string variant = is_wide      ? "uint64_t"
                                 : is_strided ? "uint32_t"
                                              : std::to_string(layout);
-    if (std::string_view{kernel.family} == "where") {
+    if (IsWhere(kernel)) {
         const ItemSize size{GetItemSize(dtype)};
         return MakeSource(StrCat("Where_", size.bytes, "_", layout), "elementwise/device/where.h",
                           params.c_str(),
                           StrCat(is_strided ? "WhereStrided<" : "WhereContiguous<",
                                  TemplateArgument<ItemSize>::TextOf(size), ", ", variant, ">(p);"));
     }
-    const Numbers numbers = NumbersOf(kernel, dtype);
-    const std::string_view in = DeviceTypeOf(dtype);
-    const std::string_view out = DeviceTypeOf(kernel.OutDtype(dtype));
-    const bool is_part = std::string_view{kernel.family} == "complex" && in != out;
-    const bool is_truth = out == "Bool8" && std::string_view{kernel.family} != "memory";
-    const char* result = is_truth ? "bool" : is_part ? "typename T::Part" : "T";
+    const ElementText element = WriteElement(kernel, dtype, "Row");
     std::string name =
         StrCat(kernel.name, "_", GetDtypeName(dtype), "_", LayoutName(kernel, layout));
-    const std::string call = StrCat(is_strided ? "ComputeStrided<Row, " : "ComputeContiguous<Row, ",
-                                    numbers.numbers, ", ", in, ", ", out, ", ", variant, ">(p);");
-    std::string text = StrCat("#include \"chainerx/cuda/elementwise/device/loops.h\"\n",
-                              numbers.includes, "\nnamespace ", numbers.name_space,
-                              " {\n"
-                              "namespace {\n"
-                              "struct Row {\n"
-                              "    template <typename T>\n"
-                              "    static ",
-                              result, " Apply(", kernel.parameters,
-                              ") {\n        return static_cast<", result, ">(", kernel.expression,
-                              ");\n    }\n};\n}\n}\n\n"
-                              "namespace chainerx::cuda {\n"
-                              "using Row = ",
-                              numbers.name_space, "::Row;\n\nCX_KERNEL(", name, ", ", params,
-                              ") {\n    CX_BEGIN();\n    ", call, "\n}\n\n}\n");
+    std::string text =
+        StrCat("#include \"chainerx/cuda/elementwise/device/loops.h\"\n", element.includes, "\n",
+               element.row, "\nnamespace chainerx::cuda {\nusing Row = ", element.row_name,
+               ";\n\nCX_KERNEL(", name, ", ", params, ") {\n    CX_BEGIN();\n    ",
+               is_strided ? "ComputeStrided<Row, " : "ComputeContiguous<Row, ", element.numbers,
+               ", ", element.in, ", ", element.out, ", ", variant, ">(p);\n}\n\n}\n");
     return {std::move(name), std::move(text)};
 }
 

@@ -10,6 +10,7 @@ namespace {
 
 constinit const ElementwiseKernel kWhere{
     "Where", "where", DtypeRule::kAny, ElementwiseKernel::kSame, 3, "", ""};
+CX_CUDA_ELEMENT(Where, kWhere)
 
 void Where(const Array& condition, const Operand& x, const Operand& y, const Array& out) {
     const Operand inputs[] = {condition, x, y};

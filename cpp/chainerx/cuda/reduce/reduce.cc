@@ -3,6 +3,7 @@
 
 #include "chainerx/cuda/reduce/params.h"
 #include "chainerx/cuda/reduce/plan_params.h"
+#include "chainerx/cuda/reduce/reduction_texts.h"
 #include "chainerx/cuda/runtime/kernel.h"
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/kernels/strided/memory.h"
@@ -16,6 +17,7 @@ using native::RowPieces;
 
 using ReduceKernel = Kernel<ReduceParams, Dtype, Dtype>;
 struct Reduction {
+    ReductionTexts texts;
     // The size of an accumulator for an element of that dtype.
     int64_t (*acc_size)(Dtype dtype);
     ReduceKernel runs;
@@ -27,8 +29,9 @@ struct Reduction {
 #define CX_REDUCE_KERNEL(header, function, arguments) \
     {"reduce/device/" header, "ReduceParams", function "<" arguments ">"}
 // `policy` and `store` are of cuda/reduce/device/policies.h, or of the header.
-#define CX_REDUCTION(header, policy, store, acc_size)                                \
-    {&acc_size,                                                                      \
+#define CX_REDUCTION(header, policy, store, acc_size, ...)                           \
+    {{"reduce/device/" header, policy, store __VA_OPT__(, ) __VA_ARGS__},            \
+     &acc_size,                                                                      \
      CX_REDUCE_KERNEL(header, "ReduceRuns", policy "<T>, " store "<U>, T, U"),       \
      CX_REDUCE_KERNEL(header, "CombineRuns", policy "<T>, " store "<U>, U"),         \
      CX_REDUCE_KERNEL(header, "ReduceRows", policy "<T>, " store "<U>, T, U"),       \
@@ -138,12 +141,16 @@ int64_t PartSize(Dtype dtype) { return TotalSize(RealDtype(dtype)); }
 int64_t EightBytes(Dtype /*dtype*/) { return 8; }
 int64_t OneByte(Dtype /*dtype*/) { return 1; }
 
+#define CX_REDUCTION_KERNEL(Name) \
+    CX_CUDA_KERNEL(Name)          \
+    const RegisteredReduction<kernels::Name> kTextsOf##Name{k##Name.texts};
+
 #define CX_REDUCE(Name, store, acc_size, identity)                                       \
     constinit const Reduction k##Name CX_REDUCTION("reduce.h", #Name, #store, acc_size); \
     void Name(const Array& x, const Axes& axes, const Array& out) {                      \
         Reduce(k##Name, x, axes, out, identity);                                         \
     }                                                                                    \
-    CX_CUDA_KERNEL(Name)
+    CX_REDUCTION_KERNEL(Name)
 
 CX_REDUCE(Sum, StoreCast, TotalSize, 0)
 CX_REDUCE(NanSum, StoreCast, TotalSize, 0)
@@ -160,17 +167,17 @@ CX_REDUCE(CountNonzero, StoreCast, EightBytes, 0)
 CX_REDUCE(Mean, StoreQuotient, TotalSize, std::numeric_limits<double>::quiet_NaN())
 
 // Second passes are centered on the results of a first one.
-constinit const Reduction kVar CX_REDUCTION("reduce.h", "Squares", "StoreQuotient", PartSize);
-constinit const Reduction kStd CX_REDUCTION("reduce.h", "Squares", "StoreRoot", PartSize);
+constinit const Reduction kVar CX_REDUCTION("reduce.h", "Squares", "StoreQuotient", PartSize,
+                                            &kMean.texts);
+constinit const Reduction kStd CX_REDUCTION("reduce.h", "Squares", "StoreRoot", PartSize,
+                                            &kMean.texts);
 
 // `first` computes the center of each output, in the type of accumulators.
 void ReduceTwice(const Reduction& first, const Reduction& reduction, const Array& x,
                  const Axes& axes, const Array& out, const Scalar& identity) {
     if (out.GetTotalSize() == 0 || FillIfEmpty(x, out, identity)) return;
     CudaDevice& device = Prepare(x, out);
-    const Dtype center = IsComplex(x.dtype())        ? x.dtype()
-                         : TotalSize(x.dtype()) == 8 ? Dtype::kFloat64
-                                                     : Dtype::kFloat32;
+    const Dtype center = DtypeOfCenters(x.dtype());
     const ReducePlan plan{x, axes, out};
     const Array centers = EmptyUnchecked(Shape{plan.n_out}, center, device);
     const ReducePlan of_centers = plan.Into(centers.raw_data(), GetItemSize(center));
@@ -181,23 +188,38 @@ void ReduceTwice(const Reduction& first, const Reduction& reduction, const Array
 void Var(const Array& x, const Axes& axes, const Array& out) {
     ReduceTwice(kMean, kVar, x, axes, out, std::numeric_limits<double>::quiet_NaN());
 }
-CX_CUDA_KERNEL(Var)
+CX_REDUCTION_KERNEL(Var)
 
 void Std(const Array& x, const Axes& axes, const Array& out) {
     ReduceTwice(kMean, kStd, x, axes, out, std::numeric_limits<double>::quiet_NaN());
 }
-CX_CUDA_KERNEL(Std)
+CX_REDUCTION_KERNEL(Std)
 
 // The maximum, then the sum of exp(x - maximum).
 constinit const Reduction kShift CX_REDUCTION("log_sum_exp.h", "Max", "StoreShift", ComputeSize);
 constinit const Reduction kLogSumExp CX_REDUCTION("log_sum_exp.h", "Exps", "StoreLogSumExp",
-                                                  TotalSize);
+                                                  TotalSize, &kShift.texts);
 
 void LogSumExp(const Array& x, const Axes& axes, const Array& out) {
     const double least = -std::numeric_limits<double>::infinity();
     ReduceTwice(kShift, kLogSumExp, x, axes, out, least);
 }
-CX_CUDA_KERNEL(LogSumExp)
+CX_REDUCTION_KERNEL(LogSumExp)
+
+// By the id of their kernels.
+constinit const ReductionTexts* g_texts[kKernelTableSize]{};
 
 }  // namespace
+
+const ReductionTexts* FindReduction(const KernelInfo& kernel) { return g_texts[kernel.id]; }
+
+void SetReduction(const KernelInfo& kernel, const ReductionTexts& texts) {
+    g_texts[kernel.id] = &texts;
+}
+
+Dtype DtypeOfCenters(Dtype in) {
+    if (IsComplex(in)) return in;
+    return TotalSize(in) == 8 ? Dtype::kFloat64 : Dtype::kFloat32;
+}
+
 }  // namespace chainerx::cuda

@@ -26,12 +26,14 @@ void Fill(const Array& out, const Scalar& value) {
     RunElementwise(kFill, inputs, out.dtype(), out);
 }
 CX_CUDA_KERNEL(Fill)
+CX_CUDA_ELEMENT(Fill, kFill)
 
 void AsType(const Array& x, const Array& out) {
     const Operand inputs[] = {x};
     RunElementwise(kCopies[static_cast<int>(out.dtype())], inputs, x.dtype(), out);
 }
 CX_CUDA_KERNEL(AsType)
+CX_CUDA_ELEMENT(AsType, kCopies[static_cast<int>(out)])
 
 }  // namespace
 }  // namespace chainerx::cuda

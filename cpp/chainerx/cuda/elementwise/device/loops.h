@@ -14,6 +14,30 @@ struct alignas(sizeof(T) * kWidth) Pack {
     T v[kWidth];
 };
 
+// The pack from element `first` of `size` on; the last one is there in part. Either way the same
+// code computes it, for a long expression takes long to compile.
+template <int kWidth, typename T>
+inline Pack<T, kWidth> LoadPack(const T* in, int64_t first, int64_t size) {
+    in += first;
+    if (first + kWidth <= size) return *reinterpret_cast<const Pack<T, kWidth>*>(in);
+    Pack<T, kWidth> pack;
+#pragma unroll
+    for (int j = 0; j < kWidth; ++j) pack.v[j] = in[first + j < size ? j : 0];
+    return pack;
+}
+template <typename T, int kWidth>
+inline void StorePack(const Pack<T, kWidth>& pack, T* out, int64_t first, int64_t size) {
+    out += first;
+    if (first + kWidth <= size) {
+        *reinterpret_cast<Pack<T, kWidth>*>(out) = pack;
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < kWidth; ++j) {
+        if (first + j < size) out[j] = pack.v[j];
+    }
+}
+
 template <typename T>
 inline const T& ValueOf(const ScalarBytes& scalar) {
     return *reinterpret_cast<const T*>(scalar.bytes);
@@ -32,30 +56,20 @@ inline auto Apply(const C (&x)[3]) {
     return Row::Apply(x[0], x[1], x[2]);
 }
 
-// All operands are contiguous and aligned to their packs, or scalars. A thread computes one pack,
-// the last one perhaps in part; either way by the same code, for a long expression takes long to
-// compile.
+// All operands are contiguous and aligned to their packs, or scalars. A thread computes one pack.
 template <typename Row, typename Numbers, typename T, typename Out, unsigned kScalarMask,
           int kInputs>
 inline void ComputeContiguous(const ElementwiseParams<kInputs>& p) {
     constexpr int kWidth = 16 / (sizeof(T) > sizeof(Out) ? sizeof(T) : sizeof(Out));
     using C = typename Numbers::template Compute<T>;
-    using In = Pack<T, kWidth>;
     const int64_t first = ThreadNumber() * kWidth;
     if (first >= p.size) return;
-    const bool is_whole = first + kWidth <= p.size;
 
-    In packs[kInputs];
+    Pack<T, kWidth> packs[kInputs];
 #pragma unroll
     for (int k = 0; k < kInputs; ++k) {
         if ((kScalarMask >> k & 1) != 0) continue;
-        const T* in = At<const T>(p.in[k]) + first;
-        if (is_whole) {
-            packs[k] = *reinterpret_cast<const In*>(in);
-            continue;
-        }
-#pragma unroll
-        for (int j = 0; j < kWidth; ++j) packs[k].v[j] = in[first + j < p.size ? j : 0];
+        packs[k] = LoadPack<kWidth>(At<const T>(p.in[k]), first, p.size);
     }
     Pack<Out, kWidth> y;
 #pragma unroll
@@ -68,15 +82,7 @@ inline void ComputeContiguous(const ElementwiseParams<kInputs>& p) {
         }
         y.v[j] = Numbers::template Store<Out>(Apply<Row>(x));
     }
-    Out* out = At<Out>(p.out) + first;
-    if (is_whole) {
-        *reinterpret_cast<Pack<Out, kWidth>*>(out) = y;
-        return;
-    }
-#pragma unroll
-    for (int j = 0; j < kWidth; ++j) {
-        if (first + j < p.size) out[j] = y.v[j];
-    }
+    StorePack(y, At<Out>(p.out), first, p.size);
 }
 
 // Any strides. `Index` is uint32_t below 2^31 elements.

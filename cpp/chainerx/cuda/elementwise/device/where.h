@@ -6,51 +6,34 @@
 
 namespace chainerx::cuda {
 
+template <typename T>
+inline const T& Select(Bool8 condition, const T& x, const T& y) {
+    return condition ? x : y;
+}
+
 // All arrays are contiguous and aligned to their packs; bits 1 and 2 of the mask mark scalars. A
-// thread selects one pack, the last one perhaps in part.
+// thread selects one pack.
 template <typename T, unsigned kScalarMask>
 inline void WhereContiguous(const ElementwiseParams<3>& p) {
     constexpr int kWidth = 16 / sizeof(T);
     const int64_t first = ThreadNumber() * kWidth;
     if (first >= p.size) return;
-    const bool is_whole = first + kWidth <= p.size;
-    const uint8_t* condition = At<const uint8_t>(p.in[0]) + first;
-    Pack<uint8_t, kWidth> chosen;
-    if (is_whole) {
-        chosen = *reinterpret_cast<const Pack<uint8_t, kWidth>*>(condition);
-    } else {
-#pragma unroll
-        for (int j = 0; j < kWidth; ++j) chosen.v[j] = condition[first + j < p.size ? j : 0];
-    }
+    const auto chosen = LoadPack<kWidth>(At<const Bool8>(p.in[0]), first, p.size);
     Pack<T, kWidth> values[2];
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
-        if ((kScalarMask >> (k + 1) & 1) != 0) {
-#pragma unroll
-            for (int j = 0; j < kWidth; ++j) values[k].v[j] = ValueOf<T>(p.scalars[k + 1]);
-            continue;
-        }
-        const T* in = At<const T>(p.in[k + 1]) + first;
-        if (is_whole) {
-            values[k] = *reinterpret_cast<const Pack<T, kWidth>*>(in);
+        if ((kScalarMask >> (k + 1) & 1) == 0) {
+            values[k] = LoadPack<kWidth>(At<const T>(p.in[k + 1]), first, p.size);
             continue;
         }
 #pragma unroll
-        for (int j = 0; j < kWidth; ++j) values[k].v[j] = in[first + j < p.size ? j : 0];
+        for (int j = 0; j < kWidth; ++j) values[k].v[j] = ValueOf<T>(p.scalars[k + 1]);
     }
 #pragma unroll
     for (int j = 0; j < kWidth; ++j) {
-        if (chosen.v[j] == 0) values[0].v[j] = values[1].v[j];
+        values[0].v[j] = Select(chosen.v[j], values[0].v[j], values[1].v[j]);
     }
-    T* out = At<T>(p.out) + first;
-    if (is_whole) {
-        *reinterpret_cast<Pack<T, kWidth>*>(out) = values[0];
-        return;
-    }
-#pragma unroll
-    for (int j = 0; j < kWidth; ++j) {
-        if (first + j < p.size) out[j] = values[0].v[j];
-    }
+    StorePack(values[0], At<T>(p.out), first, p.size);
 }
 
 // Any strides. Only the chosen operand is read.

@@ -83,6 +83,7 @@ CUDA_FLOORS: dict[str, set[str]] = {
     'attention': {'gemm', 'norm'},
     'signal': {'strided'},
     'linalg': {'gemm'},
+    'fuse': {'reduce'},
 }
 FLOORS = {'native': NATIVE_FLOORS, 'cuda': CUDA_FLOORS}
 

@@ -8,10 +8,10 @@ import time
 
 import chainerx
 import pytest
-from chainerx.cuda import _check_worker, _figures, _figures_steps
+from chainerx.cuda import _check_worker, _figures, _figures_chains, _figures_steps
 from chainerx.cuda._check_values import Checks
 
-ALL = [*_figures.FIGURES, *_figures_steps.STEPS]
+ALL = [*_figures.FIGURES, *_figures_chains.FIGURES_OF_CHAINS, *_figures_steps.STEPS]
 
 
 def check(run, path, *arguments, **variables):
@@ -48,6 +48,15 @@ def test_captured_steps(run, tmp_path):
     assert report['failed'] == []
     assert report['passed'] == 5
     assert '5 of 5 figures can be measured' in printed
+
+
+def test_fused_chains(run, tmp_path):
+    report, printed = check(
+        run, tmp_path / 'report', '--quick', '--only', 'fused*', 'chain*10^4, fused*'
+    )
+    assert report['failed'] == []
+    assert report['passed'] == 12
+    assert '4 of 4 figures can be measured' in printed
 
 
 def test_figures(run, tmp_path):

@@ -15,10 +15,6 @@
 namespace chainerx::internal {
 namespace {
 
-// More would need too many registers or too much cache at once.
-constexpr size_t kMaxCalls = 64;
-// Elements of a row: a block has whole rows.
-constexpr int64_t kMaxRow = 1 << 14;
 // Shorter rows are reduced column by column if there are many.
 constexpr int64_t kMinReduced = 32;
 
@@ -40,8 +36,9 @@ bool IsReduction(const KernelInfo& kernel) {
                    LogSumExp, All, Any, CountNonzero>(kernel);
 }
 
+// Single numbers are no rows: their frame would be one row.
 bool IsPrefix(const Shape& a, const Shape& b) {
-    return a.ndim() < b.ndim() && std::equal(a.begin(), a.end(), b.begin());
+    return a.ndim() != 0 && a.ndim() < b.ndim() && std::equal(a.begin(), a.end(), b.begin());
 }
 
 // The strides of an array that is broadcast to a shape, without the axes of length 1.
@@ -81,7 +78,7 @@ std::optional<ChainCall> AsReduction(const RecordedCall& call, ChainCall as) {
         ++as.row_ndim;
     }
     if (!is_last || as.row_ndim == 0 || !x.body->contiguous || n_reduced < kMinReduced ||
-        n_reduced > kMaxRow) {
+        n_reduced > FusionLimitsOf(*call.device).max_row) {
         return std::nullopt;
     }
     x.strides = StridesAlong(shape, *x.body);
@@ -150,7 +147,32 @@ const char* Intern(const std::string& name) {
     return n.all.insert(name).first->c_str();
 }
 
+bool CanFuse(const Device& device, const KernelInfo& kernel) {
+    const KernelFn* const fns = device.backend()->kernels();
+    if (fns[InfoOf<kernels::Fused>().id] == nullptr || fns[kernel.id] == nullptr) return false;
+    const auto* fusion = dynamic_cast<const FusionDevice*>(&device);
+    return fusion == nullptr || fusion->CanFuse(kernel);
+}
+
+// Operands that are no arrays.
+size_t CountScalars(const KeptCall& call) {
+    const void* const* p = call.operands();
+    const auto is_no_array = [&](const OperandInfo& info) {
+        const void* const operand = *p++;
+        return info.kind == OperandKind::kValue ||
+               (info.kind == OperandKind::kArrayOrScalar &&
+                !static_cast<const Operand*>(operand)->is_array());
+    };
+    return static_cast<size_t>(std::ranges::count_if(call.kernel().operands(), is_no_array));
+}
+
 }  // namespace
+
+const FusionLimits& FusionLimitsOf(const Device& device) {
+    static constexpr FusionLimits kOfCpus{};
+    const auto* fusion = dynamic_cast<const FusionDevice*>(&device);
+    return fusion != nullptr ? fusion->fusion_limits() : kOfCpus;
+}
 
 bool IsPure(const KernelInfo& kernel) { return IsElementwise(kernel) || IsReduction(kernel); }
 
@@ -172,18 +194,15 @@ std::vector<Access> AccessesOf(const Recording& recording, const RecordedCall& c
 
 std::optional<ChainCall> AsChainCall(const Recording& recording, const RecordedCall& call) {
     if (!call.call || !IsPure(call.call->kernel())) return std::nullopt;
-    const KernelFn* const fns = call.device->backend()->kernels();
-    if (fns[InfoOf<kernels::Fused>().id] == nullptr || fns[call.call->kernel().id] == nullptr) {
-        return std::nullopt;
-    }
-    ChainCall as{{}, 0, AccessesOf(recording, call)};
+    if (!CanFuse(*call.device, call.call->kernel())) return std::nullopt;
+    ChainCall as{{}, 0, AccessesOf(recording, call), CountScalars(*call.call)};
     const auto is_empty = [](const Access& x) { return x.body->size == 0; };
     if (std::ranges::any_of(as.accesses, is_empty)) return std::nullopt;
     if (IsReduction(call.call->kernel())) return AsReduction(call, std::move(as));
     const Shape& shape = as.accesses.back().body->shape;
     as.frame = WithoutOnes(shape);
     as.row_ndim = as.frame.ndim();
-    if (as.row_ndim == 0) return std::nullopt;
+    if (as.row_ndim == 0 && !FusionLimitsOf(*call.device).has_scalars) return std::nullopt;
     for (Access& x : as.accesses) x.strides = StridesAlong(shape, *x.body);
     return as;
 }
@@ -246,7 +265,7 @@ bool Chain::Adapt(const ChainCall& call, bool depends, bool& by_row) {
     }
     int64_t row = 1;
     for (int8_t i = std::max<int8_t>(row_ndim, 0); i < frame.ndim(); ++i) row *= frame[i];
-    if (row_ndim >= 0 && row > kMaxRow) return false;
+    if (row_ndim >= 0 && row > FusionLimitsOf(*device_).max_row) return false;
     if (frame.ndim() != frame_.ndim()) {
         for (Member& member : members_) member.by_row = true;
     }
@@ -255,8 +274,25 @@ bool Chain::Adapt(const ChainCall& call, bool depends, bool& by_row) {
     return true;
 }
 
+bool Chain::CanHold(const Shape& frame, Counts counts) const {
+    const FusionLimits& limits = FusionLimitsOf(*device_);
+    if (counts.calls > limits.max_calls || counts.reductions > limits.max_reductions) return false;
+    const auto* fusion = dynamic_cast<const FusionDevice*>(device_);
+    return fusion == nullptr || fusion->CanHold(counts.arrays, counts.scalars, frame.ndim());
+}
+
+size_t Chain::CountNewArrays(const ChainCall& call) const {
+    const auto is_new = [&](const Access& access) {
+        return std::ranges::none_of(members_, [&](const Member& member) {
+            return std::ranges::any_of(member.call.accesses,
+                                       [&](const Access& a) { return IsSameAlong(a, access); });
+        });
+    };
+    return static_cast<size_t>(std::ranges::count_if(call.accesses, is_new));
+}
+
 bool Chain::Add(Device& device, const ChainCall& call, size_t index, bool depends) {
-    if (&device != device_ || members_.size() >= kMaxCalls) return false;
+    if (&device != device_) return false;
     for (const Member& member : members_) {
         for (const Access& a : member.call.accesses) {
             for (const Access& b : call.accesses) {
@@ -264,17 +300,22 @@ bool Chain::Add(Device& device, const ChainCall& call, size_t index, bool depend
             }
         }
     }
+    const Counts counts = counts_ + Counts{1, call.reduces(), CountNewArrays(call), call.n_scalars};
+    const Shape& larger = call.frame.ndim() > frame_.ndim() ? call.frame : frame_;
+    if (!members_.empty() && !CanHold(larger, counts)) return false;
     bool by_row;
     if (!Adapt(call, depends, by_row)) return false;
+    counts_ = counts;
     members_.push_back({index, call, by_row});
     return true;
 }
 
 bool Chain::Merge(const Chain& o) {
     if (o.device_ != device_ || o.frame_ != frame_ || o.row_ndim_ != row_ndim_ ||
-        members_.size() + o.members_.size() > kMaxCalls) {
+        !CanHold(frame_, counts_ + o.counts_)) {
         return false;
     }
+    counts_ = counts_ + o.counts_;
     members_.insert(members_.end(), o.members_.begin(), o.members_.end());
     first_ = std::min(first_, o.first_);
     return true;

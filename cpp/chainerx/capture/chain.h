@@ -9,6 +9,7 @@
 
 #include "chainerx/capture/recording.h"
 #include "chainerx/core/overlap.h"
+#include "chainerx/kernels/fuse/fusion_device.h"
 
 namespace chainerx::internal {
 
@@ -31,11 +32,15 @@ struct ChainCall {
     Shape frame;      // without axes of length 1
     int8_t row_ndim;  // of a reduction: the axes that are kept; else those of `frame`
     std::vector<Access> accesses;
+    size_t n_scalars{0};
 
     bool reduces() const { return row_ndim != frame.ndim(); }
 };
 
-// nullopt for other calls.
+// The limits of a device that does not say others.
+const FusionLimits& FusionLimitsOf(const Device& device);
+
+// nullopt for other calls, and those that their device can't fuse.
 std::optional<ChainCall> AsChainCall(const Recording& recording, const RecordedCall& call);
 
 // Returns whether a call with these accesses writes to some of these memories.
@@ -53,8 +58,11 @@ class Chain {
     size_t first() const { return first_; }
     // The indices of its calls.
     std::vector<size_t> members() const;
-    // The elements over which it iterates.
-    int64_t size() const { return frame_.GetTotalSize(); }
+    // Whether it is long, and large, enough to pay; `is_forced`: to be one.
+    bool Pays(bool is_forced) const {
+        return members_.size() > 1 &&
+               (is_forced || frame_.GetTotalSize() >= FusionLimitsOf(*device_).min_size);
+    }
 
     // Those of its calls that write to some of these memories.
     std::vector<size_t> FindWritersTo(const std::vector<bool>& memories) const;
@@ -81,14 +89,29 @@ class Chain {
         ChainCall call;
         bool by_row;
     };
+    struct Counts {
+        size_t calls;
+        size_t reductions;
+        size_t arrays;  // at most
+        size_t scalars;
+
+        Counts operator+(const Counts& o) const {
+            return {calls + o.calls, reductions + o.reductions, arrays + o.arrays,
+                    scalars + o.scalars};
+        }
+    };
 
     bool Adapt(const ChainCall& call, bool depends, bool& by_row);
+    // Whether the device takes chains of so many.
+    bool CanHold(const Shape& frame, Counts counts) const;
+    size_t CountNewArrays(const ChainCall& call) const;
 
     const Recording* recording_;
     Device* device_;
     size_t first_;
     Shape frame_;
     int8_t row_ndim_{-1};  // -1 as long as no call knows rows
+    Counts counts_{};
     std::vector<Member> members_;
 };
 

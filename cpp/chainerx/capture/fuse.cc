@@ -16,8 +16,6 @@ constexpr std::array<const char*, 2> kNames{"large", "tiny"};
 const AlgorithmChoice g_choice{"fuse", "CHAINERX_FUSE", kNames};
 constexpr int64_t kTinyBlock = 6;
 
-// Elements from which on a chain pays: smaller arrays stay in the cache without it.
-constexpr int64_t kMinSize = 8192;
 // Of chains that are collected at a time, and of calls for which one is: arrays that it reads stay
 // alive for longer.
 constexpr size_t kMaxOpen = 8;
@@ -85,10 +83,7 @@ class Fusion {
  public:
     explicit Fusion(Recording& recording)
         : recording_{recording}, uses_{CountUses(recording)}, lasting_{FindLasting(recording)} {
-        const int forced = g_choice.forced().row;
-        if (forced != 1) return;
-        min_size_ = 1;
-        block_ = kTinyBlock;
+        is_forced_ = g_choice.forced().row == 1;
     }
 
     int64_t Run() {
@@ -193,11 +188,12 @@ class Fusion {
         const Chain chain = std::move(open_[i]);
         open_.erase(open_.begin() + static_cast<ptrdiff_t>(i));
         const std::vector<size_t> members = chain.members();
-        if (members.size() > 1 && chain.size() >= min_size_) {
+        if (chain.Pays(is_forced_)) {
             n_fused_ += static_cast<int64_t>(members.size());
+            const int64_t block = is_forced_ ? kTinyBlock : 0;
             const size_t n = recording_.calls.size();
             const size_t time = recording_.calls[std::min(now_, n - 1)].time + (now_ == n ? 1 : 0);
-            done_.push_back({2 * now_, chain.Build(recording_, uses_, block_, time),
+            done_.push_back({2 * now_, chain.Build(recording_, uses_, block, time),
                              chain.FindWritersTo(lasting_)});
             return;
         }
@@ -208,8 +204,7 @@ class Fusion {
     Recording& recording_;
     const std::vector<int> uses_;
     const std::vector<bool> lasting_;
-    int64_t min_size_{kMinSize};
-    int64_t block_{0};
+    bool is_forced_{false};
     size_t now_{0};
     int64_t n_fused_{0};
     std::vector<Chain> open_;  // in the order in which they were begun

@@ -164,7 +164,7 @@ def run(seed, captured):
 
 
 @pytest.mark.parametrize('start', range(0, 4000, 50))
-def test_programs(start):
+def test_programs(start, device):
     fused = 0
     with np.errstate(all='ignore'), force_algorithm('fuse', 'tiny'):
         for seed in range(start, start + 50):

@@ -14,6 +14,12 @@ ELEMENTWISE = [c for c in CASES if c.elastic]
 OTHERS = ('bitwise_count', 'real', 'imag')  # have a kernel of another kind, or views
 
 
+@pytest.fixture(autouse=True)
+def on_device(device):
+    """All tests are about the device under test."""
+    return device
+
+
 @pytest.fixture
 def tiny():
     """Chains of arrays of any size, in blocks of a few elements."""
@@ -124,15 +130,16 @@ def norm(x, gamma, beta):
 
 
 def test_chain_is_one_kernel_without_temporaries():
-    f = norm
-    variant = check(f, *(lambda i, s=s: numbers(*s, seed=i) for s in ((300, 64), (64,), (64,))))
+    makers = [lambda i, s=s: numbers(*s, seed=i) for s in ((300, 64), (64,), (64,))]
+    variant = check(norm, *makers)
     assert (variant.kernels, variant.fused) == (1, 9)
-    assert 0 < variant.nbytes < 300 * 64 * 4 * chx.get_num_threads()  # blocks
-    plain = check(
-        f, *(lambda i, s=s: numbers(*s, seed=i) for s in ((300, 64), (64,), (64,))), fuse=False
-    )
+    plain = check(norm, *makers, fuse=False)
     assert (plain.kernels, plain.fused) == (9, 0)
-    assert plain.nbytes > 0
+    if variant.graph:  # which has memory of its own
+        assert variant.nbytes < plain.nbytes
+    else:
+        assert 0 < variant.nbytes < 300 * 64 * 4 * chx.get_num_threads()  # blocks
+        assert plain.nbytes > 0
 
 
 def test_profile_names_the_calls():
@@ -197,9 +204,13 @@ def test_results_that_nobody_reads_are_dropped():
     assert (variant.kernels, variant.fused) == (1, 0)
 
 
-def test_small_arrays_stay_as_they_are():
+def test_small_arrays(device):
+    """They stay as they are on a CPU, whose cache has them; on a GPU launches are saved."""
     variant = check(lambda x: chx.tanh(x * 2) + 1, lambda i: numbers(100, seed=i))
-    assert (variant.kernels, variant.fused) == (3, 0)
+    is_cpu = device.backend.name == 'native'
+    assert (variant.kernels, variant.fused) == ((3, 0) if is_cpu else (1, 3))
+    variant = check(lambda x: chx.tanh(x * 2) + 1, lambda i: numbers(seed=i))
+    assert (variant.kernels, variant.fused) == ((3, 0) if is_cpu else (1, 3))
 
 
 def test_order_of_writes(tiny):
@@ -264,8 +275,10 @@ def test_gradients_are_added_to_what_is_there(tiny):
     assert sum(v.replays for v in step.info()) > 0
 
 
-def test_overlapping_arrays_of_numpy(tiny):
+def test_overlapping_arrays_of_numpy(tiny, device):
     """Two arrays over the same memory are not known to be one by their buffers."""
+    if device.backend.name != 'native':
+        return  # NumPy has no arrays there
     memory = np.arange(41, dtype='f')
     a = chx.from_dlpack(memory[:40])
     b = chx.from_dlpack(memory[1:])

@@ -25,6 +25,7 @@
 #include "chainerx/cuda/runtime/cuda_stream.h"
 #include "chainerx/cuda/runtime/module_cache.h"
 #include "chainerx/kernels/device_graph.h"
+#include "chainerx/kernels/fuse/fusion_device.h"
 
 namespace chainerx::cuda {
 
@@ -34,6 +35,7 @@ class CudaDevice : public Device,
                    public Gpu,
                    public DeviceTimer,
                    public GraphDevice,
+                   public FusionDevice,
                    private StreamPool {
  public:
     CudaDevice(Backend* backend, int index);
@@ -145,6 +147,11 @@ class CudaDevice : public Device,
     // cuda_graph.cc and blocks.cc have these.
     std::unique_ptr<DeviceGraph> RecordGraph(const std::function<void()>& calls) override;
     void WriteBlocks(std::span<const Copy> copies, std::span<const Word> words) override;
+
+    // cuda/fuse has these.
+    const FusionLimits& fusion_limits() const override;
+    bool CanFuse(const KernelInfo& kernel) const override;
+    bool CanHold(size_t n_arrays, size_t n_scalars, int ndim) const override;
 
     Mark PutMark() override;
     void TakeMarks(std::span<const Mark> marks, int64_t* times) override;

@@ -17,6 +17,7 @@ from chainerx import cuda
 from chainerx._core import kernels
 from chainerx.cuda import _figures
 from chainerx.cuda._check_capture import check_capture
+from chainerx.cuda._check_chains import check_chains
 from chainerx.cuda._check_gradients import check_gradients
 from chainerx.cuda._check_layers import check_layers
 from chainerx.cuda._check_libraries import check_fourier, check_linalg
@@ -41,6 +42,7 @@ from chainerx.cuda._check_values import (
     check_scatter,
 )
 from chainerx.cuda._check_worker import Report, run_part, run_parts
+from chainerx.cuda._figures_chains import FIGURES_OF_CHAINS
 
 #: What is compared with the CPU, by name.
 SECTIONS: tp.Final[dict[str, tp.Callable[[Checks], None]]] = {
@@ -63,13 +65,14 @@ SECTIONS: tp.Final[dict[str, tp.Callable[[Checks], None]]] = {
     'streams': check_streams,
     'layers': check_layers,
     'captured steps': check_capture,
+    'fused chains': check_chains,
     'memory, errors, profiler': check_runtime,
     'training': check_training,
 }
 #: What takes long on small arrays, too.
 SLOW: tp.Final = {'training'}
 #: What a profile would change: it sees each call, so that no graph is launched.
-UNPROFILED: tp.Final = {'captured steps'}
+UNPROFILED: tp.Final = {'captured steps', 'fused chains'}
 #: Which of them compute-sanitizer sees, where it is installed; it takes tens of times as long.
 SANITIZED: tp.Final = ('scatter', 'streams', 'layouts')
 
@@ -95,7 +98,8 @@ def _run_section(name: str, device: str) -> Report:
 def _all_figures() -> dict[str, _figures.Figure]:
     from chainerx.cuda import _figures_steps  # needs chainer, which stands on chainerx
 
-    return {one.name: one for one in (*_figures.FIGURES, *_figures_steps.STEPS)}
+    every = (*_figures.FIGURES, *FIGURES_OF_CHAINS, *_figures_steps.STEPS)
+    return {one.name: one for one in every}
 
 
 @functools.cache

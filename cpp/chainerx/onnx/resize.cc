@@ -75,63 +75,87 @@ double WeightOf(const Rules& rules, double distance) {
     return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
 }
 
-// Computes one axis. Neighbour k of all outputs is one gather.
-Array ResizeAxis(const Array& x, int8_t axis, const Rules& rules, const AxisPlan& p) {
-    const auto n = static_cast<size_t>(p.outputs);
-    Shape along = Shape::Filled(x.ndim(), 1);
-    along[axis] = p.outputs;
-    std::vector<double> sources(n);
-    for (size_t i = 0; i < n; ++i) sources[i] = SourceOf(rules, p, static_cast<int64_t>(i));
-    const auto taken = [&](const std::vector<int64_t>& places) {
-        const Array indices = Array::FromHost(places, Shape{p.outputs}, x.device());
+// One axis, and where its outputs lie in the input.
+struct ResizedAxis {
+    const Array& x;
+    int8_t axis;
+    const Rules& rules;
+    const AxisPlan& plan;
+    std::vector<double> sources;
+
+    ResizedAxis(const Array& x, int8_t axis, const Rules& rules, const AxisPlan& plan)
+        : x{x}, axis{axis}, rules{rules}, plan{plan} {
+        sources.reserve(static_cast<size_t>(plan.outputs));  // fails at once if they are too many
+        for (int64_t i = 0; i < plan.outputs; ++i) sources.push_back(SourceOf(rules, plan, i));
+    }
+
+    int64_t Clamped(int64_t place) const { return std::clamp<int64_t>(place, 0, plan.length - 1); }
+    Array Taken(const std::vector<int64_t>& places) const {
+        const Array indices = Array::FromHost(places, Shape{plan.outputs}, x.device());
         return Take(x, indices, axis, IndexBoundsMode::kRaise);
-    };
-    const auto clamped = [&p](int64_t i) { return std::clamp<int64_t>(i, 0, p.length - 1); };
-    if (n == 0) return taken({});
-    Array y;
-    if (rules.mode == "nearest") {
-        std::vector<int64_t> places(n);
+    }
+    // Something of each output, which is broadcast along the other axes.
+    template <typename T>
+    Array Along(const std::vector<T>& values) const {
+        Shape along = Shape::Filled(x.ndim(), 1);
+        along[axis] = plan.outputs;
+        return Array::FromHost(values, along, x.device());
+    }
+};
+
+Array TakeNearest(const ResizedAxis& line) {
+    std::vector<int64_t> places;
+    for (const double source : line.sources) {
+        // Scales are floats: 0.2 of them is a little more, and would miss what ties.
+        places.push_back(line.Clamped(NearestOf(line.rules, static_cast<float>(source))));
+    }
+    return line.Taken(places);
+}
+
+// Neighbour k of all outputs is one gather.
+Array Interpolate(const ResizedAxis& line) {
+    const Rules& rules = line.rules;
+    const size_t n = line.sources.size();
+    const double reach = rules.mode == "linear" ? 1 : 2;
+    const double zoom = rules.is_antialiased ? std::min(line.plan.scale, 1.0) : 1;
+    const auto half = static_cast<int64_t>(std::ceil(reach / zoom));
+    std::vector<std::vector<double>> weights;
+    std::vector<std::vector<int64_t>> places;
+    std::vector<double> totals(n, 0);
+    for (int64_t k = -half; k <= half; ++k) {
+        std::vector<double>& w = weights.emplace_back(n);
+        std::vector<int64_t>& at = places.emplace_back(n);
         for (size_t i = 0; i < n; ++i) {
-            // Scales are floats: 0.2 of them is a little more, and would miss what ties.
-            places[i] = clamped(NearestOf(rules, static_cast<float>(sources[i])));
-        }
-        y = taken(places);
-    } else {
-        const double reach = rules.mode == "linear" ? 1 : 2;
-        const double zoom = rules.is_antialiased ? std::min(p.scale, 1.0) : 1;
-        const auto half = static_cast<int64_t>(std::ceil(reach / zoom));
-        std::vector<std::vector<double>> weights;
-        std::vector<std::vector<int64_t>> places;
-        std::vector<double> totals(n, 0);
-        for (int64_t k = -half; k <= half; ++k) {
-            std::vector<double>& w = weights.emplace_back(n);
-            std::vector<int64_t>& at = places.emplace_back(n);
-            for (size_t i = 0; i < n; ++i) {
-                const int64_t place = static_cast<int64_t>(std::floor(sources[i])) + k;
-                at[i] = clamped(place);
-                w[i] = WeightOf(rules, (static_cast<double>(place) - sources[i]) * zoom);
-                if (rules.excludes_outside && place != at[i]) w[i] = 0;
-                totals[i] += w[i];
-            }
-        }
-        for (size_t k = 0; k < weights.size(); ++k) {
-            const bool is_needed = y.is_null() && k + 1 == weights.size();
-            if (!is_needed && std::all_of(weights[k].begin(), weights[k].end(),
-                                          [](double w) { return w == 0; })) {
-                continue;
-            }
-            for (size_t i = 0; i < n; ++i) weights[k][i] /= totals[i];
-            const Array w = AsType(Array::FromHost(weights[k], along, x.device()), x.dtype());
-            const Array part = taken(places[k]) * w;
-            y = y.is_null() ? part : y + part;
+            const double source = line.sources[i];
+            const int64_t place = static_cast<int64_t>(std::floor(source)) + k;
+            at[i] = line.Clamped(place);
+            w[i] = WeightOf(rules, (static_cast<double>(place) - source) * zoom);
+            if (rules.excludes_outside && place != at[i]) w[i] = 0;
+            totals[i] += w[i];
         }
     }
+    Array y;
+    for (size_t k = 0; k < weights.size(); ++k) {
+        std::vector<double>& w = weights[k];
+        const bool is_needed = y.is_null() && k + 1 == weights.size();
+        if (!is_needed && std::ranges::all_of(w, [](double v) { return v == 0; })) continue;
+        for (size_t i = 0; i < n; ++i) w[i] /= totals[i];
+        const Array part = line.Taken(places[k]) * AsType(line.Along(w), line.x.dtype());
+        y = y.is_null() ? part : y + part;
+    }
+    return y;
+}
+
+Array ResizeAxis(const Array& x, int8_t axis, const Rules& rules, const AxisPlan& plan) {
+    const ResizedAxis line{x, axis, rules, plan};
+    if (plan.outputs == 0) return line.Taken({});
+    const Array y = rules.mode == "nearest" ? TakeNearest(line) : Interpolate(line);
     if (rules.coordinates != "tf_crop_and_resize") return y;
-    std::vector<bool> is_inside(n);
-    for (size_t i = 0; i < n; ++i) {
-        is_inside[i] = sources[i] >= 0 && sources[i] <= static_cast<double>(p.length - 1);
+    std::vector<bool> is_inside;
+    for (const double source : line.sources) {
+        is_inside.push_back(source >= 0 && source <= static_cast<double>(plan.length - 1));
     }
-    return Where(Array::FromHost(is_inside, along, x.device()), y, rules.outside);
+    return Where(line.Along(is_inside), y, rules.outside);
 }
 
 Array ResizeAxes(const Call& call, const Array& x, const std::vector<int64_t>& axes,
@@ -192,36 +216,31 @@ Array Upsample(const Call& call) {
     return ResizeAxes(call, x, axes, rules, plans);
 }
 
-Array Resize(const Call& call) {
-    const Array x = call.X(0);
-    std::vector<int64_t> axes = call.IntList("axes");
-    if (axes.empty()) axes = AllAxes(x);
-    const Rules rules{call.String("mode", "nearest"),
-                      call.String("coordinate_transformation_mode", "half_pixel"),
-                      call.String("nearest_mode", "round_prefer_floor"),
-                      call.Float("cubic_coeff_a", -0.75),
-                      call.Int("exclude_outside", 0) != 0,
-                      call.Int("antialias", 0) != 0,
-                      call.Float("extrapolation_value", 0)};
-    std::vector<AxisPlan> plans;
-    std::vector<double> scales = call.Has(2) ? call.Doubles(2) : std::vector<double>{};
-    std::vector<int64_t> sizes = call.Has(3) ? call.Ints(3) : std::vector<int64_t>{};
-    const std::vector<double>& given = scales;
-    if ((scales.empty() ? sizes.size() : given.size()) != axes.size()) {
+// The scale that all axes get, if the policy keeps the aspect ratio; else 0.
+double CommonScale(const Call& call, const Array& x, const std::vector<int64_t>& axes,
+                   const std::vector<int64_t>& sizes) {
+    const std::string_view policy = call.String("keep_aspect_ratio_policy", "stretch");
+    double common = 0;
+    if (policy == "stretch") return common;
+    for (size_t i = 0; i < axes.size(); ++i) {
+        const int64_t length = x.shape()[call.Axis(axes[i], x.ndim())];
+        const double s = static_cast<double>(sizes[i]) / static_cast<double>(length);
+        const bool is_better = policy == "not_larger" ? s < common : s > common;
+        if (i == 0 || is_better) common = s;
+    }
+    return common;
+}
+
+std::vector<AxisPlan> PlansOf(const Call& call, const Array& x, const std::vector<int64_t>& axes) {
+    const auto scales = call.Has(2) ? call.Doubles(2) : std::vector<double>{};
+    const auto sizes = call.Has(3) ? call.Ints(3) : std::vector<int64_t>{};
+    if ((scales.empty() ? sizes.size() : scales.size()) != axes.size()) {
         throw DimensionError{
             "scales and sizes have ", scales.size(), " and ",          sizes.size(),
             " elements, expected ",   axes.size(),   " of one of them"};
     }
-    double common = 0;
-    const std::string_view policy = call.String("keep_aspect_ratio_policy", "stretch");
-    if (scales.empty() && policy != "stretch") {
-        for (size_t i = 0; i < axes.size(); ++i) {
-            const int8_t axis = call.Axis(axes[i], x.ndim());
-            const double s = static_cast<double>(sizes[i]) / static_cast<double>(x.shape()[axis]);
-            const bool is_better = policy == "not_larger" ? s < common : s > common;
-            if (i == 0 || is_better) common = s;
-        }
-    }
+    const double common = scales.empty() ? CommonScale(call, x, axes, sizes) : 0;
+    std::vector<AxisPlan> plans;
     for (size_t i = 0; i < axes.size(); ++i) {
         const int64_t length = x.shape()[call.Axis(axes[i], x.ndim())];
         if (!scales.empty()) {
@@ -234,6 +253,21 @@ Array Resize(const Call& call) {
             plans.push_back({length, sizes[i], scale});
         }
     }
+    return plans;
+}
+
+Array Resize(const Call& call) {
+    const Array x = call.X(0);
+    std::vector<int64_t> axes = call.IntList("axes");
+    if (axes.empty()) axes = AllAxes(x);
+    const Rules rules{call.String("mode", "nearest"),
+                      call.String("coordinate_transformation_mode", "half_pixel"),
+                      call.String("nearest_mode", "round_prefer_floor"),
+                      call.Float("cubic_coeff_a", -0.75),
+                      call.Int("exclude_outside", 0) != 0,
+                      call.Int("antialias", 0) != 0,
+                      call.Float("extrapolation_value", 0)};
+    std::vector<AxisPlan> plans = PlansOf(call, x, axes);
     if (rules.coordinates == "tf_crop_and_resize") {
         const std::vector<double> roi = call.Doubles(1);
         if (roi.size() != 2 * axes.size()) {

@@ -30,6 +30,23 @@ Array MakeEmpty(const Array& like, Device& device) {
                                static_cast<char*>(buffer->data()));
 }
 
+// Checks an array of list r against the one at its place in list 0.
+void CheckArray(const char* op, size_t r, const Array& x, const Array& first) {
+    if (dynamic_cast<CudaDevice*>(&x.device()) == nullptr) {
+        throw DeviceError{op,         ": arrays[",       r,
+                          "] is on ", x.device().name(), ", expected a device of the backend cuda"};
+    }
+    if (x.shape() != first.shape()) {
+        throw DimensionError{
+            op, ": arrays[", r, "] has shape ", x.shape(), ", and arrays[0] has ", first.shape()};
+    }
+    if (x.dtype() != first.dtype()) {
+        throw DtypeError{
+            op, ": arrays[", r, "] has dtype ", x.dtype(), ", and arrays[0] has ", first.dtype()};
+    }
+}
+
+// Each list is on a device of its own.
 void CheckLists(const char* op, const ArrayLists& lists) {
     if (lists.empty()) throw ValueError{op, ": there are no arrays"};
     for (size_t r = 0; r < lists.size(); ++r) {
@@ -43,34 +60,14 @@ void CheckLists(const char* op, const ArrayLists& lists) {
                              lists[0].size()};
         }
         for (size_t i = 0; i < lists[r].size(); ++i) {
-            const Array& x = lists[r][i];
-            const Array& first = lists[0][i];
-            if (dynamic_cast<CudaDevice*>(&x.device()) == nullptr) {
-                throw DeviceError{
-                    op,         ": arrays[",       r,
-                    "] is on ", x.device().name(), ", expected a device of the backend cuda"};
-            }
-            CheckSameDevice(op, lists[r][0].device(), x.device());
-            for (size_t other = 0; other < r && i == 0; ++other) {
-                if (&lists[other][0].device() != &x.device()) continue;
-                throw DeviceError{op,
-                                  ": arrays[",
-                                  other,
-                                  "] and arrays[",
-                                  r,
-                                  "] are both on ",
-                                  x.device().name()};
-            }
-            if (x.shape() != first.shape()) {
-                throw DimensionError{
-                    op,           ": arrays[", r, "] has shape ", x.shape(), ", and arrays[0] has ",
-                    first.shape()};
-            }
-            if (x.dtype() != first.dtype()) {
-                throw DtypeError{
-                    op,           ": arrays[", r, "] has dtype ", x.dtype(), ", and arrays[0] has ",
-                    first.dtype()};
-            }
+            CheckArray(op, r, lists[r][i], lists[0][i]);
+            CheckSameDevice(op, lists[r][0].device(), lists[r][i].device());
+        }
+        for (size_t other = 0; other < r && !lists[r].empty(); ++other) {
+            const Device& device = lists[r][0].device();
+            if (&lists[other][0].device() != &device) continue;
+            throw DeviceError{op, ": arrays[",      other,        "] and arrays[",
+                              r,  "] are both on ", device.name()};
         }
     }
 }

@@ -19,9 +19,9 @@ constexpr int kOldestArch = 80;
 // What is copied to the host by way of pinned memory.
 constexpr int64_t kStagedBytes = 64 << 10;
 
-int ReadAttribute(const Driver& driver, CUdevice device, CUdevice_attribute attribute) {
+int ReadAttribute(CUdevice device, CUdevice_attribute attribute) {
     int value = 0;
-    Check(driver.DeviceGetAttribute(&value, attribute, device), "cuDeviceGetAttribute");
+    CX_CU(DeviceGetAttribute, &value, attribute, device);
     return value;
 }
 
@@ -49,9 +49,9 @@ KernelError ToKernelError(const ErrorEntry& entry) {
 
 CudaDevice::CudaDevice(Backend* backend, int index)
     : Device{backend, index}, StreamPool{static_cast<Device&>(*this)}, driver_{GetDriver()} {
-    Check(driver_.DeviceGet(&device_, index), "cuDeviceGet");
-    arch_ = ReadAttribute(driver_, device_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
-            ReadAttribute(driver_, device_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    CX_CU(DeviceGet, &device_, index);
+    arch_ = ReadAttribute(device_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
+            ReadAttribute(device_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
     if (arch_ < kOldestArch) {
         char gpu[256] = "";
         driver_.DeviceGetName(gpu, sizeof(gpu), device_);
@@ -63,19 +63,17 @@ CudaDevice::CudaDevice(Backend* backend, int index)
                            arch_ / 10,
                            ".",
                            arch_ % 10,
-                           ", but 8.0 is needed; use another GPU, or "
-                           "device='native'"};
+                           ", but 8.0 is needed; use another GPU, or device='native'"};
     }
-    Check(driver_.DevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
+    CX_CU(DevicePrimaryCtxRetain, &context_, device_);
     const ContextScope scope{*this};
     void* log = nullptr;
-    Check(driver_.MemHostAlloc(&log, sizeof(ErrorLog),
-                               CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-          "cuMemHostAlloc");
+    CX_CU(MemHostAlloc, &log, sizeof(ErrorLog),
+          CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
     error_log_ = static_cast<ErrorLog*>(log);
     std::memset(log, 0, sizeof(ErrorLog));
     CUdeviceptr mapped = 0;
-    Check(driver_.MemHostGetDevicePointer(&mapped, log, 0), "cuMemHostGetDevicePointer");
+    CX_CU(MemHostGetDevicePointer, &mapped, log, 0);
     error_log_device_ = reinterpret_cast<void*>(mapped);
     SetDefaultStream(&NewStream());
 }

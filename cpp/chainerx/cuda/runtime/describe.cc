@@ -36,7 +36,7 @@ std::string Quote(const std::string& text) {
 
 std::string DescribeDevices(const Driver& driver) {
     int count = 0;
-    Check(driver.DeviceGetCount(&count), "cuDeviceGetCount");
+    CX_CU(DeviceGetCount, &count);
     std::string all;
     for (int i = 0; i < count; ++i) {
         CUdevice device = 0;

@@ -121,17 +121,18 @@ bool Dependencies::HasAll(PyObject* set, const std::vector<Item>& items) {
 }
 
 bool Dependencies::Holds(const Entry& entry) {
+    PyObject* owner = entry.place.owner();
     if (entry.is_whole) {
         if (PyAnySet_Check(owner) && std::ranges::all_of(entry.items, &Item::is_leaf)) {
             return HasAll(owner, entry.items);
         }
         size_t i = 0;
-        const bool all = ForEachItem(entry.place.owner(), [&](PyObject* item) {
+        const bool all = ForEachItem(owner, [&](PyObject* item) {
             return i < entry.items.size() && entry.items[i++].Is(item);
         });
         return all && i == entry.items.size();
     }
-    if (entry.size >= 0) return SizeOf(entry.place.owner()) == entry.size;
+    if (entry.size >= 0) return SizeOf(owner) == entry.size;
     return IsSameValue(entry.place.Get().get(), entry.value.get());
 }
 

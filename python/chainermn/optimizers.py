@@ -8,6 +8,7 @@ import typing as tp
 from chainer.optimizer import GradientMethod
 
 from chainermn.communicators import _arrays
+from chainermn.communicators.pure_nccl_communicator import Means, PureNcclCommunicator
 
 if tp.TYPE_CHECKING:
     from chainer.link import Link
@@ -36,7 +37,9 @@ def create_multi_node_optimizer(
     Args:
         actual_optimizer (Optimizer): What makes the steps.
         communicator (CommunicatorBase): Connects the processes.
-        double_buffering (bool): Whether the means of an iteration are waited for in the next one.
+        double_buffering (bool): Whether a step is made by the gradients of the update before, so
+            that those of this one are exchanged while the next ones are computed. The first update
+            makes no step. It needs the communicator ``pure_nccl``.
         zero_fill (bool): Whether parameters without a gradient have one of zeros. If not, a
             parameter must have none in all processes, or in no process.
 
@@ -52,15 +55,16 @@ def create_multi_node_optimizer(
             'create_multi_node_optimizer: actual_optimizer must be an optimizer, not '
             f'{type(actual_optimizer).__name__}'
         )
-    if double_buffering:
+    if double_buffering and not isinstance(communicator, PureNcclCommunicator):
         raise ValueError(
             'create_multi_node_optimizer: double_buffering needs the communicator pure_nccl, not '
             f'{type(communicator).__name__}'
         )
-    return _MultiNodeOptimizer(actual_optimizer, communicator, zero_fill)
+    cls = _DoubleBufferingOptimizer if double_buffering else _MultiNodeOptimizer
+    return cls(actual_optimizer, communicator, zero_fill)
 
 
-_OWN: tp.Final = ('communicator', 'actual_optimizer', 'zero_fill', '_known')
+_OWN: tp.Final = ('communicator', 'actual_optimizer', 'zero_fill', '_known', '_means')
 
 
 class _MultiNodeOptimizer:
@@ -130,8 +134,11 @@ class _MultiNodeOptimizer:
             GradientMethod._compute_gradients(actual, lossfun, args, kwds)
         if self._is_new() and not self._bring_in_step(has_gradients=True):
             return
+        self._step()
+
+    def _step(self) -> None:
         self.communicator.multi_node_mean_grad(self.target, self.zero_fill)
-        actual.update()
+        self.actual_optimizer.update()
 
     def _params(self) -> list[tuple[str, bool]]:
         return sorted((path, p.array is not None) for path, p in self.target.namedparams())
@@ -163,6 +170,27 @@ class _MultiNodeOptimizer:
     def _consider_in_step(self) -> None:
         """Says that the parameters are the same everywhere, as those of a checkpoint are."""
         self._known = self._params()
+
+
+class _DoubleBufferingOptimizer(_MultiNodeOptimizer):
+    """Makes each step by the gradients of the update before."""
+
+    # Of the last update; None if there was none since parameters were made the same.
+    _means: Means | None = None
+    communicator: PureNcclCommunicator
+
+    def _bring_in_step(self, has_gradients: bool) -> bool:
+        self._means = None
+        return super()._bring_in_step(has_gradients)
+
+    def _step(self) -> None:
+        means, self._means = (
+            self._means,
+            self.communicator.start_mean_grad(self.target, self.zero_fill),
+        )
+        if means is not None:
+            means.finish()
+            self.actual_optimizer.update()
 
 
 def _digest(model: Link) -> bytes:

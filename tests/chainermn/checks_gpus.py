@@ -172,3 +172,40 @@ def check_nccl_alone(comm):
     model = make_model(comm, 'cuda', 0, ('f',) if comm.rank == 0 else ('d',))
     with pytest.raises(ValueError, match=r'rank 0 has /p00 \(float32 .*, and rank 1 has /p00 \(fl'):
         comm.multi_node_mean_grad(model)
+
+
+def check_double_buffering(comm):
+    """Each step is that of the gradients before; the first update makes none."""
+    if not isinstance(comm, PureNcclCommunicator):
+        return
+    random = np.random.RandomState(1)
+    batches = [
+        (random.rand(8, 4).astype('f'), random.randint(0, 3, 8).astype('i')) for _ in range(5)
+    ]
+    part = slice(comm.rank, None, comm.size)
+    for place in PLACES:
+        device = use(comm, place)
+        model = L.Classifier(L.Linear(4, 3, initialW=np.ones((3, 4)) * comm.rank))
+        model.to_device(device)
+        optimizer = chainermn.create_multi_node_optimizer(
+            chainer.optimizers.MomentumSGD(0.1), comm, double_buffering=True
+        )
+        optimizer.setup(model)
+        optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(0.1))
+        plain = L.Classifier(L.Linear(4, 3, initialW=0))
+        other = chainer.optimizers.MomentumSGD(0.1).setup(plain)
+        other.add_hook(chainer.optimizer_hooks.WeightDecay(0.1))
+        before = None
+        for x, t in batches:
+            optimizer.update(model, device.send(x[part]), device.send(t[part]))
+            plain.cleargrads()
+            plain(x, t).backward()
+            now = [p.grad.copy() for p in plain.params()]
+            if before is not None:
+                for p, g in zip(plain.params(), before, strict=True):
+                    p.grad = g
+                other.update()
+            before = now
+        assert optimizer.t == 4
+        for path, a in values(plain, 'array').items():
+            np.testing.assert_allclose(values(model, 'array')[path], a, rtol=1e-4, atol=1e-5)

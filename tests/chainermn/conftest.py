@@ -4,6 +4,7 @@ import functools
 import importlib.util
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -56,6 +57,8 @@ def mpiexec(tmp_path):
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
             pytest.fail(f'{command} took more than {timeout} s:\n{out[-4000:]}\n{err[-8000:]}')
+        # Open MPI makes terminals of outputs.
+        out, err = (re.sub(r'\x1b\[[0-9;]*[A-Za-z]', '', text) for text in (out, err))
         return subprocess.CompletedProcess(command, process.returncode, out, err)
 
     return run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import typing as tp
 
 import chainer
@@ -35,13 +36,13 @@ class PureNcclCommunicator(MpiCommunicatorBase):
     def __init__(self, mpi_comm: tp.Any = None, allreduce_grad_dtype: tp.Any = None) -> None:
         super().__init__(mpi_comm)
         _nccl.check_available()
-        self._nccl: dict[str, _nccl.Communicator] = {}
         with self.config_scope():
             self.allreduce_grad_dtype = _to_dtype(allreduce_grad_dtype)
 
     def _start(self, mpi_comm: tp.Any) -> None:
         super()._start(mpi_comm)
-        self._nccl = {}
+        self._nccl: dict[str, _nccl.Communicator] = {}
+        self._streams: dict[str, tp.Any] = {}
 
     def set_config(self, name: str, **kwargs: tp.Any) -> None:
         """Changes a setting of the communicator.
@@ -82,19 +83,56 @@ class PureNcclCommunicator(MpiCommunicatorBase):
                 _model.write_back(group, flat)
 
     def multi_node_mean_grad(self, model: Link, zero_fill: bool = False) -> None:
+        self.start_mean_grad(model, zero_fill, beside=False).finish()
+
+    def start_mean_grad(self, model: Link, zero_fill: bool, *, beside: bool = True) -> Means:
+        """Begins to compute the means of the gradients that are there.
+
+        Args:
+            model (Link): The model.
+            zero_fill (bool): As in `multi_node_mean_grad`.
+            beside (bool): Whether on a stream of their own, beside what is queued next.
+
+        Returns:
+            Means: Its ``finish`` makes them the gradients of the model.
+
+        Raises:
+            ValueError: As in `multi_node_mean_grad`.
+        """
         items = self._agreement.reach(
             'multi_node_mean_grad', lambda: _on_gpus(_model.gradients_of(model, zero_fill))
         )
-        if self._size == 1:
-            return
+        parts = []
         for group in self._groups(items):
             flat = _model.join_on_device(group)
             dtype = flat.dtype
             if self.allreduce_grad_dtype is not None:
                 flat = flat.astype(self.allreduce_grad_dtype, copy=False)
-            comm, memory, stream = self._enter(flat)
-            comm.mean(memory, flat.size, np.dtype(flat.dtype).name, stream)
-            _model.set_gradients(group, flat.astype(dtype, copy=False))
+            stream = None
+            if self._size > 1:
+                comm, memory, current = self._enter(flat)
+                if beside:
+                    stream = self._stream_beside(flat)
+                    current = stream.ptr
+                comm.mean(memory, flat.size, np.dtype(flat.dtype).name, current)
+            parts.append((group, flat, dtype, stream))
+        return Means(parts)
+
+    def _stream_beside(self, flat: tp.Any) -> tp.Any:
+        """A stream of this communicator, behind what was queued to the current one."""
+        if isinstance(flat, chainerx.ndarray):
+            device = flat.device
+            stream = self._streams.get(device.name)
+            if stream is None:
+                stream = self._streams[device.name] = chainerx.cuda.Stream(device)
+            stream.wait_stream(chainerx.cuda.current_stream(device))
+            return stream
+        cuda = chainer.backends.cuda.cupy.cuda
+        name = f'cupy:{flat.device.id}'
+        if name not in self._streams:
+            self._streams[name] = cuda.Stream(non_blocking=True)
+        self._streams[name].wait_event(cuda.get_current_stream().record())
+        return self._streams[name]
 
     def _enter(self, flat: tp.Any) -> tuple[_nccl.Communicator, int, int]:
         """The communicator of the GPU of an array, its memory, and the current stream."""
@@ -112,6 +150,38 @@ class PureNcclCommunicator(MpiCommunicatorBase):
             made = self._inner.bcast(made)
             self._nccl[name] = _nccl.Communicator(made, self._size, self._rank)
         return self._nccl[name], memory, stream
+
+
+class Means:
+    """Means of gradients that may still be computed."""
+
+    def __init__(self, parts: list[tuple[list[_model.Item], tp.Any, tp.Any, tp.Any]]) -> None:
+        self._parts = parts
+
+    def __del__(self) -> None:
+        # Memory that nobody asks for any more is used again behind what is queued here.
+        if not sys.is_finalizing():
+            self.wait()
+
+    def wait(self) -> None:
+        """Lets the current stream wait until they are computed; the host does not."""
+        for _, flat, _, stream in self._parts:
+            if stream is None:
+                continue
+            if isinstance(flat, chainerx.ndarray):
+                chainerx.cuda.current_stream(flat.device).wait_stream(stream)
+            else:
+                with flat.device:
+                    current = chainer.backends.cuda.cupy.cuda.get_current_stream()
+                    current.wait_event(stream.record())
+
+    def finish(self) -> None:
+        """Makes them the gradients of the model."""
+        self.wait()
+        for group, flat, dtype, _ in self._parts:
+            with chainer.using_device(chainer.backend.get_device_from_array(flat)):
+                _model.set_gradients(group, flat.astype(dtype, copy=False))
+        self._parts = []
 
 
 def _to_dtype(dtype: tp.Any) -> np.dtype | None:

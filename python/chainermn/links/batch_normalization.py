@@ -10,6 +10,7 @@ import chainer.functions as F
 from chainer.functions.normalization import _channels
 from chainer.links import BatchNormalization
 
+from chainermn.communicators.pure_nccl_communicator import PureNcclCommunicator
 from chainermn.functions import allgather
 
 if tp.TYPE_CHECKING:
@@ -35,13 +36,14 @@ class MultiNodeBatchNormalization(BatchNormalization):
         use_beta (bool): Whether there is a shift.
         initial_gamma: Initializer of the scale; 1 by default.
         initial_beta: Initializer of the shift; 0 by default.
-        communication_backend (str): ``'mpi'``; ``'auto'`` is that. ``'nccl'`` is an error.
+        communication_backend (str): ``'auto'``, ``'mpi'`` or, with ``pure_nccl``, ``'nccl'``: the
+            statistics, a few numbers for each channel, go by MPI in any case.
 
     Attributes:
         comm (CommunicatorBase): As given.
 
     Raises:
-        ValueError: For another ``communication_backend``.
+        ValueError: For another ``communication_backend``, or ``'nccl'`` without ``pure_nccl``.
     """
 
     def __init__(
@@ -57,7 +59,7 @@ class MultiNodeBatchNormalization(BatchNormalization):
         initial_beta: InitializerSpec | None = None,
         communication_backend: str = 'auto',
     ) -> None:
-        check_backend(communication_backend)
+        check_backend(communication_backend, comm)
         super().__init__(size, decay, eps, dtype, use_gamma, use_beta, initial_gamma, initial_beta)
         self.comm = comm
 
@@ -104,10 +106,14 @@ class MultiNodeBatchNormalization(BatchNormalization):
         )
 
 
-def check_backend(communication_backend: str) -> None:
+def check_backend(communication_backend: str, comm: CommunicatorBase) -> None:
     """Raises ValueError for a way to communicate that there is not."""
-    if communication_backend not in ('auto', 'mpi'):
+    if communication_backend not in ('auto', 'mpi', 'nccl'):
         raise ValueError(
-            f"communication_backend is {communication_backend!r}, expected 'auto' or 'mpi'; "
-            'statistics do not go by NCCL'
+            f"communication_backend is {communication_backend!r}, expected 'auto', 'mpi' or 'nccl'"
+        )
+    if communication_backend == 'nccl' and not isinstance(comm, PureNcclCommunicator):
+        raise ValueError(
+            "communication_backend is 'nccl', which needs the communicator pure_nccl, not "
+            f'{type(comm).__name__}'
         )

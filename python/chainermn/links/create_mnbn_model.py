@@ -31,9 +31,9 @@ def create_mnbn_model(
         Link: The copy.
 
     Raises:
-        ValueError: For another ``communication_backend``.
+        ValueError: As `MultiNodeBatchNormalization`.
     """
-    check_backend(communication_backend)
+    check_backend(communication_backend, comm)
     copies: dict[int, tp.Any] = {}
     for part in link.links():
         if type(part) is BatchNormalization:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import types
 import typing as tp
 
 _previous: tp.Any = None
+_process = 0  # where it was added; processes forked from that are none of MPI
 
 
 def add_hook() -> None:
@@ -17,7 +19,8 @@ def add_hook() -> None:
     ``CHAINERMN_FORCE_ABORT_ON_EXCEPTION``, the import of chainermn does. A second call does
     nothing.
     """
-    global _previous
+    global _previous, _process
+    _process = os.getpid()
     if sys.excepthook is not _end_all:
         _previous = sys.excepthook
         sys.excepthook = _end_all
@@ -27,6 +30,8 @@ def _end_all(
     kind: type[BaseException], error: BaseException, traceback: types.TracebackType | None
 ) -> None:
     (_previous or sys.__excepthook__)(kind, error, traceback)
+    if os.getpid() != _process:
+        return
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError):

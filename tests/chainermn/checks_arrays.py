@@ -333,6 +333,20 @@ def check_what_differs(comm):
     same(comm.allreduce(np.array(1)), np.array(comm.size))  # and all go on
 
 
+def check_objects_that_cannot_be_pickled(comm):
+    if comm.size == 1:
+        return
+    obj = (lambda: 0) if comm.rank == 1 else 0
+    for name in ('gather_obj', 'allgather_obj', 'allreduce_obj'):
+        call = getattr(comm, name)
+        if comm.rank == 1:
+            with pytest.raises(Exception, match='pickle'):
+                call(obj)
+        else:
+            with pytest.raises(RuntimeError, match=f'{name}: rank 1 failed: .*pickle'):
+                call(obj)
+
+
 def check_copies(comm):
     import copy
     import pickle

@@ -119,6 +119,24 @@ def check_gradients_in_a_graph(comm):
     np.testing.assert_array_equal(chx.to_numpy(old.array.as_grad_stopped()), kept)
 
 
+def check_gradients_that_share_memory(comm):
+    """Two may be one array, and one may be a single element many times."""
+    for device in DEVICES:
+        model = chainer.Chain()
+        with model.init_scope():
+            model.a, model.b = (chainer.Parameter(np.ones((3, 2), 'f')) for _ in range(2))
+        model.to_device(device)
+        model.cleargrads()
+        ones = model.device.send(np.ones((1, 1), 'f'))
+        grad = model.device.xp.broadcast_to(ones, (3, 2))
+        model.a.grad = grad
+        model.b.grad = grad if comm.rank == 0 else grad * (1 + comm.rank)
+        comm.multi_node_mean_grad(model)
+        to = chainer.get_device('@numpy').send
+        np.testing.assert_array_equal(to(model.a.grad), np.ones((3, 2)))
+        np.testing.assert_array_equal(to(model.b.grad), np.full((3, 2), (1 + comm.size) / 2))
+
+
 def check_models_that_differ(comm):
     if comm.size == 1:
         return

@@ -6,6 +6,7 @@ import re
 import pytest
 
 HERE = pathlib.Path(__file__).parent
+pytestmark = pytest.mark.slow
 
 
 ARRAYS = 'checks_arrays', 'checks_models'

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 HERE = pathlib.Path(__file__).parent
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize('is_hooked_by', ['communicator', 'environment'])
@@ -28,6 +29,21 @@ def test_an_exception_ends_all(mpiexec, tmp_path, is_hooked_by):
     assert done.returncode != 0
     assert "KeyError: 'the reason'" in done.stderr
     assert 'rank 1 of 2 raised KeyError, which ends all processes' in done.stderr
+
+
+def test_forked_processes_end_alone(mpiexec, tmp_path):
+    program = tmp_path / 'program.py'
+    program.write_text(
+        'import os, chainermn\n'
+        'comm = chainermn.create_communicator("naive")\n'
+        'child = os.fork()\n'
+        'if child == 0:\n'
+        '    raise KeyError("of a child")\n'
+        'assert os.waitpid(child, 0)[1] != 0\n'
+        'print(comm.allreduce_obj(1), flush=True)\n'
+    )
+    done = mpiexec(2, program, timeout=60)
+    assert done.stdout.split() == ['2', '2'], done.stderr
 
 
 def test_stacks_are_printed_where_ranks_wait_for_ever(mpiexec, tmp_path):

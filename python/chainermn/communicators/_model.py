@@ -111,14 +111,11 @@ def write_back(items: list[Item], flat: tp.Any) -> None:
 def set_gradients(items: list[Item], flat: tp.Any) -> None:
     """Makes the parts of a joined array, there or in the host, the gradients of a group.
 
-    Gradients of chainerx may be part of a graph and are not written to: they are replaced, as are
-    those that came after the joined ones.
+    The arrays that were gradients are not written to: they may be part of a graph, be shared by two
+    parameters, or be read-only.
     """
     for item, part in _parts(items, _like_first(items, flat)):
-        if isinstance(part, chainerx.ndarray) or item.param.grad is not item.array:
-            item.param.grad = part
-        else:
-            item.array[...] = part
+        item.param.grad = part
 
 
 def _like_first(items: list[Item], flat: tp.Any) -> tp.Any:

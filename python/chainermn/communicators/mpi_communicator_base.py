@@ -343,12 +343,9 @@ class MpiCommunicatorBase(CommunicatorBase):
         return obj if self._rank == root else pickle.loads(part)  # type: ignore[arg-type]
 
     def gather_obj(self, obj: object, root: int = 0) -> list[tp.Any] | None:
-        def prepare() -> tuple[object, None]:
-            self._check_rank('gather_obj', 'root', root)
-            return _rooted(root), None
-
-        self._agreement.reach('gather_obj', prepare)
-        return self._inner.gather(obj, root)
+        text = self._reach_obj('gather_obj', obj, root)
+        gathered = self._inner.gather(text, root)
+        return None if gathered is None else self._load_all(gathered, obj)
 
     def allgather_obj(self, obj: object) -> list[tp.Any]:
         """Brings objects of all processes to all.
@@ -359,12 +356,24 @@ class MpiCommunicatorBase(CommunicatorBase):
         Returns:
             list: By rank.
         """
-        self._agreement.reach('allgather_obj', lambda: (None, None))
-        return self._inner.allgather(obj)
+        return self._load_all(self._inner.allgather(self._reach_obj('allgather_obj', obj)), obj)
 
     def allreduce_obj(self, obj: tp.Any) -> tp.Any:
-        self._agreement.reach('allreduce_obj', lambda: (None, None))
-        return functools.reduce(operator.add, self._inner.allgather(obj))
+        everyone = self._load_all(self._inner.allgather(self._reach_obj('allreduce_obj', obj)), obj)
+        return functools.reduce(operator.add, everyone)
+
+    def _reach_obj(self, operation: str, obj: object, root: int | None = None) -> bytes:
+        """Pickles an object of each process: if one of them can't be, all hear of it."""
+
+        def prepare() -> tuple[object, bytes]:
+            if root is not None:
+                self._check_rank(operation, 'root', root)
+            return _rooted(root), pickle.dumps(obj, 5) if self._size > 1 else b''
+
+        return self._agreement.reach(operation, prepare)
+
+    def _load_all(self, texts: list[bytes], own: object) -> list[tp.Any]:
+        return [own if i == self._rank else pickle.loads(text) for i, text in enumerate(texts)]
 
     # ---- models ----
 
@@ -389,7 +398,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         if self._size == 1:
             return
         for group in self._groups(items):
-            self._replace(group, self._mean(_model.join(group)))
+            _model.set_gradients(group, self._mean(_model.join(group)))
 
     def _mean(self, flat: np.ndarray) -> np.ndarray:
         dtype = flat.dtype
@@ -398,10 +407,6 @@ class MpiCommunicatorBase(CommunicatorBase):
         flat = self._sum(flat)
         flat /= self._size
         return flat.astype(dtype, copy=False)
-
-    @staticmethod
-    def _replace(group: list[tp.Any], flat: np.ndarray) -> None:
-        _model.set_gradients(group, flat)
 
     # ---- checks ----
 

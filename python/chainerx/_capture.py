@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import collections.abc
 import functools
+import inspect
+import operator
+import sys
 import typing as tp
 import weakref
 
-from chainerx import _dependencies, _places
+from chainerx import _dependencies, _draws, _places
+from chainerx._bound_capture import BoundCapture
 from chainerx._core import engine
 
 _Function = tp.TypeVar('_Function', bound=collections.abc.Callable[..., tp.Any])
@@ -58,34 +62,49 @@ class Capture(engine.CapturedFunction):
     ) -> None:
         self._options = variants, strict, keeps, fuse, verify
         self._step = step
-        self._bound: dict[int, tuple[weakref.ref[tp.Any], Capture]] = {}
+        self._methods: dict[int, tuple[weakref.ref[tp.Any], Capture]] = {}
         functools.update_wrapper(self, step)
 
     def __get__(self, instance: tp.Any, owner: tp.Any = None) -> tp.Any:
         """A captured method is captured for each instance by itself."""
         if instance is None:
             return self
-        key = id(instance)
-        if key not in self._bound:
-            bound = self._bound
-            alive = weakref.ref(instance, lambda _: bound.pop(key, None))
+        key, methods = id(instance), self._methods
+        if key not in methods:
+            if not type(instance).__weakrefoffset__:
+                raise TypeError(
+                    f'capture: {type(instance).__name__} has __slots__ without __weakref__, so '
+                    'what is recorded for an instance would keep it alive'
+                )
+            alive = weakref.ref(instance, lambda _: methods.pop(key, None))
             method = Capture(_Method(self.__wrapped__, alive), *self._options)
             functools.update_wrapper(method, self.__wrapped__)
-            bound[key] = alive, method
-        return self._bound[key][1]
+            methods[key] = alive, method
+        return BoundCapture(methods[key][1], instance)
 
     def _find_dependencies(
         self, arguments: tuple[tp.Any, ...]
-    ) -> tuple[list[_dependencies.Dependency], _places.Snapshot]:
+    ) -> tuple[list[_dependencies.Dependency], _Watch]:
         step = self._step
         if isinstance(step, _Method):
-            found = _dependencies.find(step.function, (step.instance(), *arguments))
-        else:
-            found = _dependencies.find(step, arguments)
-        return found.dependencies, _places.Snapshot(found)
+            step, arguments = step.function, (step.instance(), *arguments)
+        found = _dependencies.find(step, arguments)
+        return found.dependencies, _Watch(found)
 
-    def __reduce__(self) -> tuple[tp.Any, ...]:
-        return type(self), (self.__wrapped__, *self._options)
+    def __reduce__(self) -> str | tuple[tp.Any, ...]:
+        step, name = self._step, getattr(self.__wrapped__, '__qualname__', '')
+        # In the place of the function, as decorated functions are: by name.
+        module = sys.modules.get(getattr(self.__wrapped__, '__module__', None) or '')
+        try:
+            if operator.attrgetter(name or '.')(module) is self:
+                return name
+        except AttributeError:
+            pass
+        return type(self), (step, *self._options)
+
+    def __repr__(self) -> str:
+        name = getattr(self.__wrapped__, '__qualname__', None)
+        return f'<captured function {name or repr(self.__wrapped__)}>'
 
     def info(self) -> list[Variant]:
         """Says what has been recorded.
@@ -94,6 +113,29 @@ class Capture(engine.CapturedFunction):
             list of Variant: One for each kind of arguments.
         """
         return [Variant(*row) for row in self._variants()]
+
+
+_NOT_RUN: tp.Final = {
+    'a coroutine function': inspect.iscoroutinefunction,
+    'a generator function': inspect.isgeneratorfunction,
+    'an asynchronous generator function': inspect.isasyncgenfunction,
+}
+
+
+class _Watch:
+    """What a step that is recorded has done in Python, which is looked at when it is over."""
+
+    def __init__(self, found: _dependencies.Found) -> None:
+        self._n = len(found.dependencies)
+        self._draws = _draws.Watch(found.generators)
+        self.changes = _places.Snapshot(found).changes
+
+    def check(self) -> None:
+        """Refuses what a replay would leave out, or can't compare."""
+        most = _dependencies.MAX_DEPENDENCIES
+        if self._n > most:
+            engine.refuse_capture(f'more than {most} variables of the program may be read')
+        self._draws.check()
 
 
 class _Method:
@@ -179,8 +221,16 @@ def capture(
         return functools.partial(
             capture, variants=variants, strict=strict, fuse=fuse, verify=verify
         )
+    if isinstance(step, (staticmethod, classmethod)):
+        function = capture(
+            step.__func__, variants=variants, strict=strict, fuse=fuse, verify=verify
+        )
+        return type(step)(function)
     if not callable(step):
         raise TypeError(f'capture: step is a {type(step).__name__}, expected a function')
+    for kind, is_of in _NOT_RUN.items():
+        if is_of(step):
+            raise TypeError(f'capture: step is {kind}, a call of which does not run it')
     if variants < 1:
         raise ValueError(f'capture: variants is {variants}, expected at least 1')
     if verify < 0:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import types
 import typing as tp
+import weakref
 
 if tp.TYPE_CHECKING:
     from chainerx._dependencies import Found, Owner
@@ -59,6 +61,8 @@ def _items(owner: Owner) -> dict[tp.Any, object]:
 
 
 def _is_place(owner: object, key: object) -> bool:
+    if type(owner) in (weakref.ref, threading.local):  # what properties say, or threads have
+        return False
     return key is not ... and (key is not None or type(owner) is types.CellType)
 
 

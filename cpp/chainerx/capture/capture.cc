@@ -383,6 +383,11 @@ class Capture::Impl {
                 problem = e.what();
             }
         }
+        if (!problem && !recording->doubt.empty()) {
+            problem = StrCat("capture: ", recording->doubt);
+            variant.first = nullptr;
+            if (++variant.differences < kMaxDifferences) return outputs;
+        }
         if (!problem && variant.first != nullptr) {
             problem = variant.first->FindDifference(*recording);
             if (!problem) {

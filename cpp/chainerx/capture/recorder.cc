@@ -253,9 +253,10 @@ void Recorder::CopiedFromHost(Device& device, void* dst, const void* src, int64_
         std::memcpy(&first, src, sizeof(first));
         // The last one of these: keys that were drawn are used at once.
         for (size_t i = drawn_.size(); i-- != 0;) {
-            if (first - drawn_[i] < kMaxKeysOfDraw) {
+            if (drawn_[i] && first - *drawn_[i] < kMaxKeysOfDraw) {
                 host.key = static_cast<int>(i);
-                host.add = first - drawn_[i];
+                host.add = first - *drawn_[i];
+                std::memset(host.bytes.data(), 0, sizeof(first));  // so that bytes can be compared
                 break;
             }
         }
@@ -267,10 +268,20 @@ void Recorder::CopiedFromHost(Device& device, void* dst, const void* src, int64_
     recording_->calls.push_back(std::move(recorded));
 }
 
-void Recorder::Drew(uint64_t key, std::function<uint64_t()> draw) {
+void Recorder::Drew(std::optional<uint64_t> key, std::function<uint64_t()> draw) {
+    if (key && std::ranges::find(drawn_, key) != drawn_.end()) return;
     drawn_.push_back(key);
     recording_->keys.push_back(std::move(draw));
 }
+
+bool Recorder::DrawAgain() {
+    if (std::ranges::any_of(drawn_, [](const auto& key) { return !key; })) return false;
+    const Unobserved by_ourselves;
+    for (const auto& draw : recording_->keys) draw();
+    return true;
+}
+
+void Recorder::Doubt(const char* why) { recording_->doubt = why; }
 
 void Recorder::Add(std::shared_ptr<ReplayPart> part, std::span<const Array> arrays) {
     using Again = ReplayPart::Again;

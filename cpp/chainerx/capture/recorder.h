@@ -52,7 +52,9 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
     void Born(Buffer& buffer) override;
     void Died(Buffer& buffer) noexcept override;
     void CopiedFromHost(Device& device, void* dst, const void* src, int64_t nbytes) override;
-    void Drew(uint64_t key, std::function<uint64_t()> draw) override;
+    void Drew(std::optional<uint64_t> key, std::function<uint64_t()> draw) override;
+    bool DrawAgain() override;
+    void Doubt(const char* why) override;
     void Add(std::shared_ptr<ReplayPart> part, std::span<const Array> arrays) override;
     void Refuse(const char* what) override;
 
@@ -106,7 +108,7 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
     std::unordered_map<const Device*, int> empty_;    // the same, of operands without elements
     std::unordered_set<Slot*> leaves_;                // owned
     std::vector<RecordedGrad> touched_;               // with a slot, even that of an argument
-    std::vector<uint64_t> drawn_;
+    std::vector<std::optional<uint64_t>> drawn_;
     std::vector<Array> grads_;
     std::vector<std::vector<Array>> part_arrays_;
     std::string refused_;  // why the step can't be replayed; "" if it can

@@ -163,7 +163,7 @@ class Comparison {
         if (x.bytes.size() != y.bytes.size()) {
             return Was(StrCat(x.bytes.size(), " bytes"), StrCat(y.bytes.size(), " bytes"));
         }
-        if (x.key < 0 && x.bytes != y.bytes) return DescribeNumbers(x, y);
+        if (x.bytes != y.bytes) return DescribeNumbers(x, y);
         return {};
     }
 

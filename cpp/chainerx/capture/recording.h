@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -176,6 +177,7 @@ class CX_API Recording {
     std::vector<RecordedGrad> grads;
     std::vector<Slot*> variables;  // that the step uses; owned
     std::string result;            // what was returned besides arrays, in words
+    std::string doubt;             // why it must not be replayed; see CaptureObserver::Doubt
 
     // Returns whether an argument lies in memory that the step also uses without it: it would not
     // be known which of them an operand is.

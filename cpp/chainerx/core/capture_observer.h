@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "chainerx/core/macro.h"
@@ -47,10 +48,17 @@ class CX_API CaptureObserver {
     virtual void Died(Buffer& buffer) noexcept = 0;
     // Called after memory of a device was written with bytes of the host.
     virtual void CopiedFromHost(Device& device, void* dst, const void* src, int64_t nbytes) = 0;
-    // The step drew a key for random numbers from a source that has others each time. Bytes that
-    // the host copies to the device and that begin with it, or with one of the next numbers, are
-    // drawn anew at each replay.
-    virtual void Drew(uint64_t key, std::function<uint64_t()> draw) = 0;
+    // The step drew random numbers from a source that has others each time, and each replay will
+    // draw them by `draw`. Bytes that the host copies to the device and that begin with `key`, or
+    // one of the next numbers, then begin with the key that it returns. A key that was drawn before
+    // is that one: the step has set the source back. Without key it may do anything.
+    virtual void Drew(std::optional<uint64_t> key, std::function<uint64_t()> draw) = 0;
+    // Draws all of these as a replay will, from sources as they are now. False, and nothing done,
+    // if a draw without key may do more than that.
+    virtual bool DrawAgain() = 0;
+    // Says why this recording must not be replayed, though another one may: the reason may lie in
+    // what another thread did meanwhile.
+    virtual void Doubt(const char* why) = 0;
     // `arrays` are results of the step that the part is given.
     virtual void Add(std::shared_ptr<ReplayPart> part, std::span<const Array> arrays = {}) = 0;
     // The gradient of a leaf is read (null if it has none), or set, or cleared.

@@ -58,6 +58,11 @@ class Generator::Impl {
         });
     }
 
+    // Whether no device has had the state yet.
+    bool IsUnused() {
+        return Locked(nullptr, [&] { return states_.empty(); });
+    }
+
     // Moves the state away from the devices of a context.
     void Leave(Context& context) {
         Locked(nullptr, [&] {
@@ -327,7 +332,8 @@ class StatePart : public ReplayPart {
 Array Generator::StateOn(Device& device) const {
     if (t_scope == nullptr) [[likely]] {
         internal::CaptureObserver* const capture = internal::CurrentCapture();
-        if (capture == nullptr) [[likely]]
+        // One that is new in each recording is a temporary, whose state is bytes of the host.
+        if (capture == nullptr || impl_->IsUnused()) [[likely]]
             return impl_->On(device);
         Array state;
         {

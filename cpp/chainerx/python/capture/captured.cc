@@ -130,7 +130,10 @@ struct Run {
         NotedPlaces noted;
         const Ref watch = AddDependencies();
         const Ref result = Check(PyObject_Vectorcall(self->step, args, n_args, names));
-        if (watch && internal::CurrentCapture() != nullptr) FinishState(noted, watch.get());
+        if (watch && internal::CurrentCapture() != nullptr) {
+            Check(PyObject_CallMethod(watch.get(), "check", nullptr));
+            FinishState(noted, watch.get());
+        }
         form = std::make_unique<ResultForm>(result.get(), arrays);
         return arrays;
     }
@@ -264,9 +267,12 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* n
         CaptureObject* c = AsCapture(self);
         if (c->capture == nullptr) throw ChainerxError{"capture: the function has been cleared"};
         const Py_ssize_t n = PyVectorcall_NARGS(nargsf);
-        // Hooks of functions want to see them, and debug mode their values.
-        if (IsWatched() || engine::IsObserved(engine::GetState()))
+        // Hooks of functions want to see them, and debug mode their values. A step that is recorded
+        // has the kernels of this one, too.
+        if (IsWatched() || engine::IsObserved(engine::GetState()) ||
+            (internal::CurrentCapture() != nullptr && !c->keeps)) {
             return CallPlain(c, args, n, names);
+        }
         if (PyDict_GET_SIZE(c->interned) > kMaxInterned) Forget(c);
         Arguments arguments{c->interned};
         for (Py_ssize_t i = 0; i < n; ++i) arguments.Add(args[i], {nullptr, nullptr, i, 0});

@@ -75,6 +75,38 @@ bool ForEachItem(PyObject* owner, F&& f) {
     return true;
 }
 
+// The code of a function, and the defaults of its arguments.
+bool IsSameFunction(PyObject* function, PyObject* parts) {
+    const auto is = [&](PyObject* now, Py_ssize_t i) {
+        PyObject* then = PyTuple_GetItem(parts, i);
+        if (then == nullptr) throw PythonError{};
+        return now == then || (now == nullptr && then == Py_None);
+    };
+    return is(PyFunction_GetCode(function), 0) && is(PyFunction_GetDefaults(function), 1) &&
+           is(PyFunction_GetKwDefaults(function), 2);
+}
+
+// Returns whether memory, such as that of a NumPy array, holds these bytes.
+bool HoldsBytes(PyObject* owner, PyObject* bytes) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(owner, &view, PyBUF_SIMPLE) < 0) {
+        PyErr_Clear();
+        return false;
+    }
+    const bool same =
+        view.len == PyBytes_GET_SIZE(bytes) &&
+        std::memcmp(view.buf, PyBytes_AS_STRING(bytes), static_cast<size_t>(view.len)) == 0;
+    PyBuffer_Release(&view);
+    return same;
+}
+
+bool HoldsContext(PyObject* variable, PyObject* then) {
+    PyObject* now = nullptr;
+    if (PyContextVar_Get(variable, nullptr, &now) < 0) throw PythonError{};
+    const Ref owned{now};
+    return IsSameValue(now, then);
+}
+
 }  // namespace
 
 Dependencies::Dependencies(PyObject* found) {
@@ -95,6 +127,9 @@ Dependencies::Dependencies(PyObject* found) {
                 entry.items.push_back({item, IsLeaf(item) ? Ref{Py_NewRef(item)} : Ref{}});
                 return true;
             });
+        } else if (!is_keyed && PyFunction_Check(owner) &&
+                   (value == nullptr || !PyTuple_Check(value))) {
+            throw TypeError{"dependencies: expected a tuple of parts of a function"};
         } else if (!is_keyed && (PyDict_Check(owner) || PyList_Check(owner))) {
             entry.size = PyLong_AsSsize_t(value);
             if (entry.size < 0) throw PythonError{};
@@ -120,6 +155,21 @@ bool Dependencies::HasAll(PyObject* set, const std::vector<Item>& items) {
     return true;
 }
 
+bool Dependencies::HoldsItself(const Entry& entry) {
+    PyObject* owner = entry.place.owner();
+    PyObject* value = entry.value.get();
+    if (PyCell_Check(owner)) return IsSameValue(PyCell_GET(owner), value);
+    if (PyFunction_Check(owner)) return IsSameFunction(owner, value);
+    if (entry.size >= 0) return SizeOf(owner) == entry.size;
+    if (PyContextVar_CheckExact(owner)) return HoldsContext(owner, value);
+    if (value != nullptr && PyBytes_CheckExact(value)) return HoldsBytes(owner, value);
+    // A weak reference, to something that is there; or a cache, with what it has computed.
+    if (PyWeakref_Check(owner)) return Check(PyObject_CallNoArgs(owner)).get() != Py_None;
+    const Ref now = Check(PyObject_CallMethod(owner, "cache_info", nullptr));
+    const Ref misses = Check(PySequence_GetItem(now.get(), 1));
+    return IsSameValue(misses.get(), value);
+}
+
 bool Dependencies::Holds(const Entry& entry) {
     PyObject* owner = entry.place.owner();
     if (entry.is_whole) {
@@ -132,8 +182,22 @@ bool Dependencies::Holds(const Entry& entry) {
         });
         return all && i == entry.items.size();
     }
-    if (entry.size >= 0) return SizeOf(owner) == entry.size;
-    return IsSameValue(entry.place.Get().get(), entry.value.get());
+    if (entry.place.key() == nullptr) return HoldsItself(entry);
+    PyObject* key = entry.place.key();
+    PyObject* value = entry.value.get();
+    if (PyWeakref_Check(owner)) {  // a property of chainer, or the class
+        const Ref object = Check(PyObject_CallNoArgs(owner));
+        if (object.get() == Py_None) return true;  // the step can't look at it, either
+        const Ref content{PyObject_GenericGetAttr(object.get(), key)};
+        if (!content) PyErr_Clear();
+        return IsSameValue(content.get(), value);
+    }
+    if (std::strcmp(Py_TYPE(owner)->tp_name, "_thread._local") == 0) {
+        const Ref content{PyObject_GetAttr(owner, key)};
+        if (!content) PyErr_Clear();
+        return IsSameValue(content.get(), value);
+    }
+    return IsSameValue(entry.place.Get().get(), value);
 }
 
 bool Dependencies::Hold() const {
@@ -147,8 +211,14 @@ bool Dependencies::IsSame(const Entry& a, const Entry& b) {
     const auto is_same = [](const Item& x, const Item& y) {
         return y.held ? x.Is(y.held.get()) : x.address == y.address;
     };
-    return IsSameValue(a.value.get(), b.value.get()) &&
-           std::ranges::equal(a.items, b.items, is_same);
+    PyObject* value = a.value.get();
+    if (a.place.key() == nullptr && PyFunction_Check(a.place.owner())) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
+            if (PyTuple_GET_ITEM(value, i) != PyTuple_GetItem(b.value.get(), i)) return false;
+        }
+        return true;
+    }
+    return IsSameValue(value, b.value.get()) && std::ranges::equal(a.items, b.items, is_same);
 }
 
 void Dependencies::KeepCommon(const Dependencies& o) {

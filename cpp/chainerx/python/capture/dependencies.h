@@ -33,6 +33,7 @@ class Dependencies : public Traversable {
         bool is_leaf() const { return static_cast<bool>(held); }
     };
     struct Entry {
+        // A function, a context variable, an array and the like hold their value themselves.
         Place place;
         Ref value;            // null: there is none
         Py_ssize_t size{-1};  // of a dict or list that is the owner, without a key
@@ -40,9 +41,10 @@ class Dependencies : public Traversable {
         bool is_whole{false};
         std::vector<Item> items{};
     };
-    static bool Holds(const Entry& entry);
     static bool IsSame(const Entry& a, const Entry& b);
     static bool HasAll(PyObject* set, const std::vector<Item>& items);
+    static bool Holds(const Entry& entry);
+    static bool HoldsItself(const Entry& entry);
 
     std::vector<Entry> entries_;
 };

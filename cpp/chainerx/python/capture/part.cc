@@ -83,8 +83,6 @@ PyObject* AddPart(PyObject*, PyObject* const* args, Py_ssize_t n) try {
     return Failed("capture_part");
 }
 
-// What capture_draw tells instead of a key, which no bytes of a program are likely to begin with.
-constexpr uint64_t kNoKey = 0x9d3f61c2a87be405;
 
 // unobserved(function) -> what it returns
 PyObject* CallUnobserved(PyObject*, PyObject* function) {
@@ -101,13 +99,31 @@ PyObject* CaptureDraw(PyObject*, PyObject* function) try {
     }
     if (capture == nullptr) Py_RETURN_NONE;
     const auto held = std::make_shared<Ref>(Py_NewRef(function));
-    capture->Drew(kNoKey, [held]() -> uint64_t {
+    capture->Drew(std::nullopt, [held]() -> uint64_t {
         Check(PyObject_CallNoArgs(held->get()));
-        return kNoKey;
+        return 0;
     });
     Py_RETURN_NONE;
 } catch (...) {
     return Failed("capture_draw");
+}
+
+// capture_draw_again()
+PyObject* CaptureDrawAgain(PyObject*, PyObject*) try {
+    auto* capture = internal::CurrentCapture();
+    return PyBool_FromLong(capture != nullptr && capture->DrawAgain() ? 1 : 0);
+} catch (...) {
+    return Failed("capture_draw_again");
+}
+
+// doubt_capture(why)
+PyObject* DoubtCapture(PyObject*, PyObject* why) try {
+    const char* text = PyUnicode_AsUTF8(why);
+    if (text == nullptr) throw PythonError{};
+    if (auto* capture = internal::CurrentCapture()) capture->Doubt(text);
+    Py_RETURN_NONE;
+} catch (...) {
+    return Failed("doubt_capture");
 }
 
 // Both guarded by the GIL.
@@ -152,6 +168,11 @@ PyMethodDef g_functions[] = {
      "Has captured functions be recorded anew, with hooks of links as they are now."},
     {"unobserved", &CallUnobserved, METH_O,
      "Calls a function of the host, which is no part of the step that is recorded."},
+    {"capture_draw_again", &CaptureDrawAgain, METH_NOARGS,
+     "Draws what the step that is recorded has drawn, as a replay will; returns False if that may "
+     "do more."},
+    {"doubt_capture", &DoubtCapture, METH_O,
+     "Says why this recording must not be replayed, though another one may."},
     {"refuse_capture", &RefuseCapture, METH_O, "Says why the step that is recorded can't be."},
     {nullptr, nullptr, 0, nullptr}};
 

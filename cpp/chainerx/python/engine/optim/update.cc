@@ -481,11 +481,12 @@ PyObject* Repeat(PyObject* self, PyObject* const* args, Py_ssize_t n_args) try {
     if (!counts) Py_RETURN_FALSE;
     if (n_args == 1 && !plan->guard->HasHyperparameters()) Py_RETURN_NONE;
     const double t = ToDouble("UpdatePlan.repeat", "t", counts->rules.get());
-    if (auto* capture = internal::CurrentCapture()) {
-        capture->Add(std::make_shared<PlanPart>(plan, optimizer));
-    }
-    return PyBool_FromLong(
-        Update(plan, plan->kept_settings, t, [&] { plan->guard->Set(optimizer, *counts); }));
+    return PyBool_FromLong(Update(plan, plan->kept_settings, t, [&] {
+        if (auto* capture = internal::CurrentCapture()) {
+            capture->Add(std::make_shared<PlanPart>(plan, optimizer));
+        }
+        plan->guard->Set(optimizer, *counts);
+    }));
 } catch (...) {
     return Failed("UpdatePlan.repeat");
 }

@@ -87,6 +87,8 @@ class FunctionNode(engine.FunctionNode):
         if isinstance(inputs, variable.Variable):
             raise TypeError(f'{self.label}.apply: got a Variable, expected a tuple of them')
         inputs = tuple(inputs)
+        if engine.is_capturing() and self._why_not_native() is not None:
+            _refuse_capture(self._impl_name)
         in_data = tuple(variable.as_array(x) for x in inputs)
         _check_one_kind(self, 'input', in_data)
         variables = tuple(variable.as_variable(x) for x in inputs)
@@ -464,6 +466,14 @@ def _check_one_kind(function: FunctionNode, what: str, arrays: Arrays) -> None:
 
 def _check_nan(function: FunctionNode, in_data: Arrays, outputs: Arrays) -> None:
     debug.check_forward(function, in_data, outputs)
+
+
+def _refuse_capture(name: str) -> None:
+    """Refuses to record what ``forward`` does with arrays of NumPy or CuPy."""
+    engine.refuse_capture(
+        f'forward of {name} computes outside of chainerx (compose it of functions of chainer, or '
+        'give it a forward_chainerx)'
+    )
 
 
 engine.set_callbacks(fallback=fallback.Fallback)

@@ -9,6 +9,7 @@ import chainerx
 import numpy as np
 
 from chainer import variable
+from chainer._base import late_checks
 from chainer.distributions._draws import to_host
 
 if tp.TYPE_CHECKING:
@@ -43,14 +44,18 @@ DOMAINS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
 def check(owner: str, name: str, x: VariableLike, domain: str) -> None:
     """Raises ValueError with the first value that is out of its domain."""
     expected, holds = DOMAINS[domain]
-    v = variable.as_array(x)
-    if not isinstance(v, chainerx.ndarray):
-        v = to_host(v)
-    good = holds(v)  # where chainerx draws, one bool leaves the device
-    if good.all():
-        return
-    v, good = to_host(v), to_host(good)
-    index = tuple(int(i) for i in np.argwhere(~good)[0])
-    place = ''.join(f'[{i}]' for i in index)
-    value = ' '.join(str(v[index]).split())
-    raise ValueError(f'{owner}: {name}{place} is {value}, expected {expected}')
+    v: tp.Any = variable.as_array(x)
+    v = v.as_grad_stopped() if isinstance(v, chainerx.ndarray) else to_host(v)
+    good = holds(v)
+
+    def look(arrays: tuple[tp.Any, tp.Any, tp.Any]) -> None:
+        is_good, good, v = arrays
+        if is_good:  # where chainerx draws, one bool leaves the device
+            return
+        v, good = to_host(v), to_host(good)
+        index = tuple(int(i) for i in np.argwhere(~good)[0])
+        place = ''.join(f'[{i}]' for i in index)
+        value = ' '.join(str(v[index]).split())
+        raise ValueError(f'{owner}: {name}{place} is {value}, expected {expected}')
+
+    late_checks.check(('domain', owner, name, domain), (good.all(), good, v), look)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import typing as tp
 
+import chainerx
 import numpy as np
 
 from chainer import distribution, variable
 from chainer import functions as F
+from chainer._base import late_checks
 from chainer.distributions import utils
 from chainer.distributions._draws import to_host
 from chainer.distributions._parametric import Parametric, exactly_one
@@ -71,14 +74,19 @@ class Categorical(Parametric):
 
     def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         count = self.p.shape[-1]
-        x = variable.as_array(x)
-        values = to_host(x)
-        bad = ~((values >= 0) & (values < count) & (values == np.floor(values)))
-        if bad.any():
-            value = values[bad].flat[0]
-            raise IndexError(
-                f'Categorical.log_prob: x has {value}, expected integers from 0 to {count - 1}'
-            )
+        values: tp.Any = variable.as_array(x)
+        xp: tp.Any = np
+        options: dict[str, tp.Any] = {}
+        if isinstance(values, chainerx.ndarray) and variable.as_variable(values).device == (
+            self._first.device
+        ):
+            xp, options = chainerx, {'device': values.device}
+        else:
+            values = to_host(values)
+        bad = ~((values >= 0) & (values < count) & (values == xp.floor(values)))
+        late_checks.check(
+            ('categories', count), (bad.any(), bad, values), functools.partial(_look, count)
+        )
         # One look-up in all rows, one after the other, so that no sample needs a row of its own.
         try:
             np.broadcast_shapes(values.shape, self.batch_shape)
@@ -87,8 +95,9 @@ class Categorical(Parametric):
                 f'Categorical.log_prob: the shape of x is {values.shape}, which does not broadcast '
                 f'with that of the batch, {self.batch_shape}'
             ) from None
-        rows = np.arange(math.prod(self.batch_shape)).reshape(self.batch_shape) * count
-        place = rows + values.astype(np.int64)
+        n = math.prod(self.batch_shape)
+        rows = xp.arange(n, dtype='int64', **options).reshape(self.batch_shape) * count
+        place = rows + values.astype('int64')
         given = self._given_log_p
         table = F.reshape(self.p if given is None else given, (-1, 1))
         found = F.embed_id(self._first.device.send(place.reshape(-1)), table)
@@ -105,3 +114,13 @@ class Categorical(Parametric):
 
 
 distribution.register_kl(Categorical, Categorical)(divergence)
+
+
+def _look(count: int, arrays: tuple[tp.Any, tp.Any, tp.Any]) -> None:
+    """Raises an error if one is no category."""
+    is_bad, bad, values = arrays
+    if is_bad:
+        value = to_host(values)[to_host(bad)].flat[0]
+        raise IndexError(
+            f'Categorical.log_prob: x has {value}, expected integers from 0 to {count - 1}'
+        )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import typing as tp
 
 import numpy as np
+from chainerx import _draws
+from chainerx._core import engine
 
 from chainer import device_resident
 from chainer.backends import cuda
@@ -90,10 +92,27 @@ class WalkerAlias(device_resident.DeviceResident):
             array: int32.
         """
         threshold, values = self.device.send((self.threshold, self.values))
-        if xp is not np:
-            threshold, values = (cuda.to_cpu(a) for a in (threshold, values))
-        place = np.random.uniform(0, 1, shape) * len(threshold)
-        return self.device.send(_pick(threshold, values, np.asarray(place, np.float32)))
+        if xp is not np and engine.is_capturing():
+            return _pick(threshold, values, self._draw_at_replays(shape))
+        return _pick(threshold, values, self.device.send(_draw(shape, len(threshold))))
+
+    def _draw_at_replays(self, shape: int | tuple[int, ...]) -> tp.Any:
+        """In a step that is recorded: places that each replay has the host draw before it."""
+        state = self.__dict__.setdefault('_drawn', _Drawn())
+        key = state.next(), shape, self.device
+        n = len(self.threshold)
+        place = state.places.get(key)
+        if place is None:
+            place = engine.unobserved(lambda: self.device.send(np.empty(shape, np.float32)))
+            state.places[key] = place
+
+        device = self.device
+
+        def draw() -> None:
+            place[...] = device.send(_draw(shape, n))
+
+        engine.capture_draw(draw)
+        return place
 
     def sample_gpu(self, shape: int | tuple[int, ...]) -> NdArray:
         """As `sample`, for CuPy.
@@ -107,6 +126,26 @@ class WalkerAlias(device_resident.DeviceResident):
         cuda.check_cuda_available()
         place = cuda.cupy.random.uniform(0, len(self.threshold), shape, np.float32)
         return _pick(self.threshold, self.values, place)
+
+
+class _Drawn:
+    """What steps that are recorded draw, in memory that stays."""
+
+    def __init__(self) -> None:
+        self._recording = 0
+        self._n = 0
+        self.places: dict[object, NdArray] = {}
+
+    def next(self) -> int:
+        """Counts the draws of one recording of a step."""
+        recording = _draws.count_recordings()
+        self._n = self._n + 1 if recording == self._recording else 0
+        self._recording = recording
+        return self._n
+
+
+def _draw(shape: int | tuple[int, ...], n: int) -> np.ndarray:
+    return np.asarray(np.random.uniform(0, 1, shape) * n, np.float32)
 
 
 def _pick(threshold: tp.Any, values: tp.Any, place: tp.Any) -> tp.Any:

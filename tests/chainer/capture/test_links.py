@@ -16,8 +16,7 @@ DEVICES = {'chainerx': 'native:0', 'numpy': '@numpy'}
 _NUMBERS = 'array of NumPy, but not the one of the call before'  # that NumPy computes or draws
 _READ = 'NumPy is given an array'
 REFUSED = {
-    ('BinaryHierarchicalSoftmax', 'chainerx'): _READ,
-    ('BinaryHierarchicalSoftmax', 'numpy'): _READ,
+    # Their samplers are those of the rows, and draw with NumPy.
     ('BlackOut', 'chainerx'): _NUMBERS,
     ('BlackOut', 'numpy'): _NUMBERS,
     ('NegativeSampling', 'chainerx'): _NUMBERS,

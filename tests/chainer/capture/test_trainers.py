@@ -274,3 +274,70 @@ def test_resuming(tmp_path, stop):
         results.append((model, optimizer.t, updater.epoch_detail))
     compare(results[0][0], results[1][0])
     assert results[0][1:] == results[1][1:]
+
+
+class Own(training.StandardUpdater):
+    """Makes its steps itself, or has them made."""
+
+    is_alone = True
+
+    def update_core(self):
+        if self.is_alone:
+            optimizer = self.get_optimizer('main')
+            optimizer.update(optimizer.target, *self.converter(self.get_iterator('main').next()))
+        else:
+            super().update_core()
+
+
+@pytest.mark.parametrize('is_alone', [True, False])
+def test_an_updater_that_would_capture_nothing_says_so(is_alone):
+    np.random.seed(0)
+    optimizer = chainer.optimizers.SGD().setup(L.Classifier(Net()))
+    updater = Own(chainer.iterators.SerialIterator(dataset(), 5), optimizer, capture=True)
+    updater.is_alone = is_alone
+    if is_alone:
+        with pytest.raises(RuntimeError, match=r'Own: capture is True, but Own.update_core makes'):
+            updater.update()
+        return
+    for _ in range(5):
+        updater.update()
+    assert updater._captured.info()[0].replays == 2
+
+
+RATES = {
+    'epoch of the updater': lambda updater: 1.0 if updater.epoch < 2 else 2.0,
+    'epoch of the iterator': lambda updater: 1.0 + updater.get_iterator('main').epoch // 2,
+    'epoch of the optimizer': lambda updater: 1.0 + (optimizer_of_updater(updater).epoch > 2),
+    'hyperparameter': lambda updater: optimizer_of_updater(updater).lr,
+}
+
+
+def optimizer_of_updater(updater):
+    return updater._optimizers['main']
+
+
+@pytest.mark.parametrize('name', RATES)
+def test_what_the_loss_reads_of_the_training(tmp_path, name):
+    """It changes seldom, so that it is the same in both recordings."""
+
+    def setup(model, optimizer):
+        held.append(model)
+
+    results = []
+    for capture in (True, False):
+        held = []
+        rate = RATES[name]
+
+        def loss_func(x, t, held=held, rate=rate):
+            model, updater = held
+            return model(x, t) * rate(updater)
+
+        model, optimizer, updater = make(capture, setup=setup, loss_func=loss_func)
+        held.append(updater)
+        for i in range(30):
+            if i == 17:
+                optimizer.lr = 0.03
+            updater.update()
+        results.append(model)
+    compare(*results)
+    assert updater._captured is None

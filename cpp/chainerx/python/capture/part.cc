@@ -83,7 +83,6 @@ PyObject* AddPart(PyObject*, PyObject* const* args, Py_ssize_t n) try {
     return Failed("capture_part");
 }
 
-
 // unobserved(function) -> what it returns
 PyObject* CallUnobserved(PyObject*, PyObject* function) {
     const internal::Unobserved by_ourselves;

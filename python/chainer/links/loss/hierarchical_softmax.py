@@ -10,7 +10,7 @@ import chainerx
 import numpy as np
 
 from chainer import initializers
-from chainer._base import environment
+from chainer._base import environment, late_checks
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx, _to_numpy
 from chainer._graph.gradients import recomputed
 from chainer.link import Link
@@ -103,6 +103,7 @@ class BinaryHierarchicalSoftmaxFunction(BuiltinFunction):
         paths (array): The inner nodes above each leaf, one leaf behind the other.
         codes (array): Which way it goes from there.
         begins (array): Where in these each leaf begins.
+        depth (int): The most nodes above a leaf.
     """
 
     is_called = True
@@ -120,6 +121,7 @@ class BinaryHierarchicalSoftmaxFunction(BuiltinFunction):
             [empty.astype(parser.dtype), *[codes.get(i, empty) for i in range(n)]]
         ).astype(parser.dtype)
         self.begins = np.cumsum([0, *lengths]).astype(np.int32)
+        self.depth = max(lengths, default=0)
         self.parser_size = parser.size()
 
     def check_type_forward(self, in_types: InTypes) -> None:
@@ -146,9 +148,9 @@ class BinaryHierarchicalSoftmaxFunction(BuiltinFunction):
         paths: NdArray,
         codes: NdArray,
         begins: NdArray,
+        depth: int,
     ) -> chainerx.ndarray:
         _check_words(t, len(begins) - 1)
-        depth = int(np.diff(_to_numpy(begins)).max(initial=0))
         if depth == 0 or len(t) == 0:
             return (x * 0).sum() + (w * 0).sum()
         paths, codes, begins = (
@@ -164,12 +166,15 @@ class BinaryHierarchicalSoftmaxFunction(BuiltinFunction):
 
 
 def _check_words(t: chainerx.ndarray, n: int) -> None:
-    words = _to_numpy(t)
-    if words.size and not 0 <= words.min() <= words.max() < n:
-        bad = words[(words < 0) | (words >= n)][0]
-        raise IndexError(
-            f'BinaryHierarchicalSoftmax: t has {bad}, but the tree has words from 0 to {n - 1}'
-        )
+    def look(arrays: tuple[chainerx.ndarray]) -> None:
+        words = _to_numpy(arrays[0])
+        if words.size and not 0 <= words.min() <= words.max() < n:
+            bad = words[(words < 0) | (words >= n)][0]
+            raise IndexError(
+                f'BinaryHierarchicalSoftmax: t has {bad}, but the tree has words from 0 to {n - 1}'
+            )
+
+    late_checks.check(('words', n), (t.as_grad_stopped(),), look)
 
 
 class BinaryHierarchicalSoftmax(Link):
@@ -240,4 +245,5 @@ class BinaryHierarchicalSoftmax(Link):
             IndexError: If a word is not in the tree's range.
         """
         f = self._func
-        return f.call(x, t, self.W, paths=f.paths, codes=f.codes, begins=f.begins)
+        options = {'paths': f.paths, 'codes': f.codes, 'begins': f.begins, 'depth': f.depth}
+        return f.call(x, t, self.W, **options)

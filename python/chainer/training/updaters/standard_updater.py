@@ -36,7 +36,8 @@ class StandardUpdater(Updater):
         auto_new_epoch (bool): Whether ``new_epoch`` of the optimizer is called after each epoch.
         **kwargs: ``input_device``: where arrays are brought; default: ``device``. Without both, the
             converter gets None and leaves them where they are. ``capture``: whether steps of the
-            optimizer are recorded and replayed by `chainerx.capture`.
+            optimizer are recorded and replayed by `chainerx.capture`; not those that an
+            ``update_core`` of a subclass makes itself.
 
     Attributes:
         converter (callable): As given.
@@ -49,6 +50,7 @@ class StandardUpdater(Updater):
     """
 
     _captured: AnyCallable | None = None
+    _has_captured = False
 
     def __init__(
         self,
@@ -152,9 +154,20 @@ class StandardUpdater(Updater):
         return self._iterators[name]
 
     def update(self) -> None:
-        """Does one iteration: `update_core`, and counts it."""
+        """Does one iteration: `update_core`, and counts it.
+
+        Raises:
+            RuntimeError: If steps are to be captured that `update_core` of a subclass makes itself.
+        """
         self.update_core()
         self.iteration += 1
+        if self._captured is not None and not self._has_captured:
+            name = type(self).__name__
+            raise RuntimeError(
+                f'{name}: capture is True, but {name}.update_core makes its steps without '
+                'StandardUpdater.update_core, which alone is captured; leave capture out, and '
+                'decorate what makes a step with chainerx.capture'
+            )
 
     def update_core(self) -> None:
         """Makes one iteration; overridden by trainings of another kind.
@@ -169,6 +182,7 @@ class StandardUpdater(Updater):
         update: AnyCallable = optimizer.update
         if self._captured is not None:
             update = functools.partial(self._captured, optimizer)
+            self._has_captured = True
         if isinstance(in_arrays, tuple):
             update(loss_func, *in_arrays)
         elif isinstance(in_arrays, dict):

@@ -10,7 +10,7 @@ import typing as tp
 
 # Packages whose code reads nothing that a program changes, or too much; see _is_foreign, too.
 _CLOSED: tp.Final = sys.stdlib_module_names | {
-    'chainer', 'chainerx', 'onnx_chainer', 'numpy', 'scipy', 'cupy'
+    'chainer', 'chainermn', 'chainerx', 'mpi4py', 'onnx_chainer', 'numpy', 'scipy', 'cupy'
 }  # fmt: skip
 _INSTALLED: tp.Final = frozenset(('site-packages', 'dist-packages'))
 _USERS: tp.Final = frozenset(('chainer', 'chainerx', 'chx'))

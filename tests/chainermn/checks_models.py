@@ -153,6 +153,25 @@ def check_models_that_differ(comm):
         comm.bcast_data(model)
 
 
+def check_models_on_several_devices(comm):
+    """Devices may have other names, but parameters must be together in all processes."""
+    model = chainer.Chain(a=L.Linear(2, 3), b=L.Linear(2, 3))
+    model.a.to_device(f'native:{comm.rank % 2}')
+    model.b.to_device(f'native:{(comm.rank + 1) % 2}')
+    model.cleargrads()
+    comm.bcast_data(model)
+    comm.multi_node_mean_grad(model, zero_fill=True)
+    assert model.a.W.grad.device.name == f'native:{comm.rank % 2}'
+    if comm.size > 1:
+        model.to_device('native:0' if comm.rank == 0 else 'native:1')
+        comm.bcast_data(model)
+        if comm.rank == 0:
+            model.b.to_device('native:1')
+        message = r'rank 0 has /b/W .* on device 1 of the model, and rank 1 has /b/W \(fl'
+        with pytest.raises(ValueError, match=message):
+            comm.bcast_data(model)
+
+
 def check_dummy(comm):
     """It sends no gradients, and all else."""
     import chainermn

@@ -9,6 +9,7 @@ import chainer.functions as F
 import chainer.links as L
 import chainermn
 import chainermn.extensions as E
+import chainerx as chx
 import numpy as np
 import pytest
 from chainer import training
@@ -202,6 +203,26 @@ def check_loss_scale(comm):
         for path, a in parameters(model).items():
             np.testing.assert_array_equal(before[path], a)
         assert optimizer._loss_scale == 4
+
+
+def check_captured_steps(comm):
+    """Replays would send nothing, so they are refused; a single process replays."""
+    model = make_model(0)
+    model.to_device('native:0')
+    optimizer = chainermn.create_multi_node_optimizer(chainer.optimizers.SGD(0.1), comm)
+    optimizer.setup(model)
+    x, t = (model.device.send(a) for a in chainer.dataset.concat_examples(make_data(8)))
+    step = chx.capture(lambda x, t: optimizer.update(model, x, t))
+    part = slice(comm.rank, None, comm.size)
+    step(x[part], t[part])
+    for _ in range(3):
+        if comm.size == 1:
+            step(x, t)
+            continue
+        with pytest.raises(chx.CaptureError, match='mean_grad of chainermn sends messages'):
+            step(x[part], t[part])
+    assert optimizer.t == 4
+    same_everywhere(comm, model)
 
 
 def check_attributes(comm):

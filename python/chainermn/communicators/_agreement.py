@@ -10,6 +10,7 @@ import hashlib
 import typing as tp
 
 import numpy as np
+from chainerx._core import engine
 
 _Value = tp.TypeVar('_Value')
 Prepared = tuple[object, _Value]
@@ -44,6 +45,8 @@ class Agreement:
             ValueError: If it is described in another way by another process.
             Exception: Whatever ``prepare`` raises, after all have heard of it.
         """
+        if self._comm.size > 1:
+            refuse_capture(operation)
         failure: Exception | None = None
         description: object = None
         value: tp.Any = None
@@ -74,6 +77,12 @@ class Agreement:
         digest = int.from_bytes(hashlib.blake2b(text, digest_size=7).digest(), 'big')
         self._last[operation] = description, digest
         return digest
+
+
+def refuse_capture(operation: str) -> None:
+    """Makes a captured step an error: its replays would send nothing."""
+    if engine.is_capturing():
+        engine.refuse_capture(f'{operation} of chainermn sends messages to other processes')
 
 
 def _difference(everyone: list[tuple[str, str | None, tp.Any]]) -> Exception:

@@ -34,46 +34,66 @@ def _params(model: Link) -> tp.Iterator[tuple[str, Parameter]]:
 
 def arrays_of(model: Link) -> tuple[Items, list[Item]]:
     """The arrays of all parameters that have one, and a description of all."""
-    found, names = [], []
+    found, names = [], _Names()
     for path, param in _params(model):
         if param.array is None:
-            names.append(f'no array of {path}')
+            names.add(f'no array of {path}')
         else:
-            names.append(_describe(path, param.array))
+            names.add(path, param.array)
             found.append(Item(param, param.array))
-    return Items('parameters', tuple(names)), found
+    return names.as_items(), found
 
 
 def gradients_of(model: Link, zero_fill: bool) -> tuple[Items, list[Item]]:
     """The gradients of all parameters that have one, and a description of all."""
-    found, names = [], []
+    found, names = [], _Names()
     for path, param in _params(model):
         if param.array is None:
-            names.append(f'no array of {path}')
+            names.add(f'no array of {path}')
             continue
         grad = param.grad
         if grad is None:
             if not zero_fill:
-                names.append(f'no gradient of {path}')
+                names.add(f'no gradient of {path}')
                 continue
             with chainer.using_device(param.device):
                 grad = param.grad = param.xp.zeros_like(param.array)
-        names.append(_describe(path, grad))
+        names.add(path, grad)
         found.append(Item(param, grad))
-    return Items('parameters', tuple(names)), found
+    return names.as_items(), found
 
 
-def _describe(path: str, array: tp.Any) -> str:
-    return f'{path} ({np.dtype(array.dtype).name} of shape {tuple(array.shape)})'
+class _Names:
+    """Descriptions of arrays: all that `group` depends on, but for the names of devices."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._devices: dict[str, int] = {}
+
+    def add(self, name: str, array: tp.Any = None) -> None:
+        if array is None:
+            self._texts.append(name)
+            return
+        device = _device_of(array)
+        number = self._devices.setdefault(device, len(self._devices))
+        where = f' on device {number} of the model' if number else ''
+        dtype = np.dtype(array.dtype).name
+        self._texts.append(f'{name} ({dtype} of shape {tuple(array.shape)}){where}')
+
+    def as_items(self) -> Items:
+        return Items('parameters', tuple(self._texts))
+
+
+def _device_of(array: tp.Any) -> str:
+    return str(chainer.backend.get_device_from_array(array))
 
 
 def group(items: list[Item]) -> list[list[Item]]:
     """The items by dtype and device, in the order of their first ones."""
     groups: dict[tuple[str, str], list[Item]] = {}
     for item in items:
-        # Devices may have other names in other processes; the order of the groups is the same.
-        device = str(chainer.backend.get_device_from_array(item.array))
-        groups.setdefault((device, np.dtype(item.array.dtype).name), []).append(item)
+        key = _device_of(item.array), np.dtype(item.array.dtype).name
+        groups.setdefault(key, []).append(item)
     return list(groups.values())
 
 

@@ -10,7 +10,7 @@ import typing as tp
 import numpy as np
 
 from chainermn.communicators import _arrays, _model, _mpi
-from chainermn.communicators._agreement import Agreement
+from chainermn.communicators._agreement import Agreement, refuse_capture
 from chainermn.communicators._arrays import Spec
 from chainermn.communicators.communicator_base import CommunicatorBase
 
@@ -113,6 +113,7 @@ class MpiCommunicatorBase(CommunicatorBase):
     # ---- from one process to another ----
 
     def send(self, data: tp.Any, dest: int, tag: int) -> None:
+        refuse_capture('send')
         is_tuple = isinstance(data, tuple | list)
         arrays = tuple(data) if is_tuple else (data,)
         specs = tuple(_arrays.spec_of('send', x) for x in arrays)
@@ -134,6 +135,7 @@ class MpiCommunicatorBase(CommunicatorBase):
                 self.mpi_comm.Send(part[i], dest, tag)
 
     def recv(self, source: int, tag: int) -> tp.Any:
+        refuse_capture('recv')
         if source != self._mpi.ANY_SOURCE:
             self._check_rank('recv', 'source', source)
         status = self._mpi.Status()
@@ -153,6 +155,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         return tuple(arrays) if header.is_tuple else arrays[0]
 
     def send_obj(self, obj: object, dest: int, tag: int) -> None:
+        refuse_capture('send_obj')
         self._check_rank('send_obj', 'dest', dest)
         if dest == self._rank:
             self._own_messages = [r for r in self._own_messages if not r.Test()]
@@ -161,6 +164,7 @@ class MpiCommunicatorBase(CommunicatorBase):
             self.mpi_comm.send(obj, dest, tag)
 
     def recv_obj(self, source: int, tag: int) -> tp.Any:
+        refuse_capture('recv_obj')
         if source != self._mpi.ANY_SOURCE:
             self._check_rank('recv_obj', 'source', source)
         status = self._mpi.Status()

@@ -34,8 +34,8 @@ class Writer {
         for (const std::string& row : rows_) text += "\n" + row;
         text += StrCat("\nnamespace chainerx::cuda {\n\nusing ChainParams = FusedParams<",
                        program_.dtypes.size(), ", ", frame_.dims.size(), ", ",
-                       std::max<size_t>(program_.scalars.size(), 1), ">;\n\nCX_KERNEL(", name,
-                       ", ChainParams) {\n    CX_BEGIN();\n", body, "}\n\n}\n");
+                       std::max<size_t>(program_.scalars.size(), 1), ">;\n\nCX_KERNEL_OF(", name,
+                       ", ChainParams, 256, 1) {\n    CX_BEGIN();\n", body, "}\n\n}\n");
         return {name, std::move(text)};
     }
 

@@ -225,6 +225,77 @@ def check_captured_steps(comm):
     same_everywhere(comm, model)
 
 
+class First(chainer.Chain):
+    """One part of a classifier, in rank 0."""
+
+    def __init__(self, weights):
+        super().__init__(l=L.Linear(4, 8, initialW=weights))
+
+    def forward(self, x):
+        return F.tanh(self.l(x))
+
+
+class Last(chainer.Chain):
+    """The other part, in rank 1, which has the labels."""
+
+    def __init__(self, weights):
+        super().__init__(l=L.Linear(8, 3, initialW=weights))
+
+    def forward(self, h, t):
+        return F.softmax_cross_entropy(self.l(h), t)
+
+
+class Labelled(chainermn.MultiNodeChainList):
+    """Gives the labels to the last part."""
+
+    def forward(self, *inputs):
+        if self._comm.rank == 0:
+            return super().forward(*inputs)
+        (t,) = inputs
+        return self[0](chainermn.functions.recv(self._comm, 0), t)
+
+
+def check_parts_of_a_model_in_trainers(comm):
+    """Each rank trains its part with an optimizer of its own, in step with the other."""
+    if comm.size == 1:
+        return
+    random = np.random.RandomState(4)
+    w1, w2 = random.standard_normal((8, 4)), random.standard_normal((3, 8))
+    data = make_data(24)
+    parts = [[example[i] for example in data] for i in range(2)]
+    for device in DEVICES:
+        for scale in (None, 16.0):
+            whole = chainer.Chain(first=First(w1), last=Last(w2))
+            whole.to_device(device)
+            other = chainer.optimizers.SGD(0.1).setup(whole)
+            batches = chainer.iterators.SerialIterator(data, 6, shuffle=False)
+            for _ in range(8):
+                batch = chainer.dataset.concat_examples(batches.next(), whole.first.device)
+                other.update(lambda x, t, m=whole: m.last(m.first(x), t), *batch)
+            if comm.rank > 1:
+                # Without data, and without a part, but as many iterations.
+                empty = chainermn.datasets.create_empty_dataset(data)
+                iterator = chainer.iterators.SerialIterator(empty, 6)
+                assert [iterator.next() for _ in range(8)][-1] == [()] * 6
+                assert chainer.dataset.concat_examples([(), ()]) == ()
+                continue
+            model = Labelled(comm)
+            if comm.rank == 0:
+                model.add_link(First(w1), rank_out=1)
+            else:
+                model.add_link(Last(w2), rank_in=0)
+            optimizer = chainer.optimizers.SGD(0.1).setup(model)
+            if scale is not None:
+                optimizer.set_loss_scale(scale)
+            iterator = chainer.iterators.SerialIterator(parts[comm.rank], 6, shuffle=False)
+            updater = training.StandardUpdater(iterator, optimizer, device=device)
+            with tempfile.TemporaryDirectory() as out:
+                training.Trainer(updater, (8, 'iteration'), out=out).run()
+            expected = parameters(whole.first if comm.rank == 0 else whole.last)
+            for path, x in parameters(model[0]).items():
+                np.testing.assert_allclose(x, expected[path], rtol=1e-4, atol=1e-5)
+
+
 def check_attributes(comm):
     import copy
 

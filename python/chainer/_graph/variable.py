@@ -386,7 +386,7 @@ class Variable(_Creator, engine.Variable):
         Optimizers may divide values that underflow in float16 in float32 instead. ``seed`` is the
         gradient to start from, if it holds the scale.
         """
-        is_scaled = self.grad is None
+        is_scaled = self.grad is None or self.size == 0  # no element that would lack the scale
         seeds = None if seed is None else (seed,)
         engine.backward((self,), seeds, retain_grad, enable_double_backprop, loss_scale, True)
         if is_scaled:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainer
+import chainerx
 import numpy as np
 
 from chainermn.communicators import _arrays
@@ -31,8 +32,11 @@ def empty_like(x: NdArray) -> tp.Any:
 
 
 def startable(delegate: chainer.Variable) -> chainer.Variable:
-    """The delegate with a gradient, so that ``backward()`` may start from it."""
-    if delegate.requires_grad:
+    """The delegate with a gradient, so that ``backward()`` may start from it.
+
+    Those of chainerx arrays start without, and with one would take no ``loss_scale``.
+    """
+    if delegate.requires_grad and delegate.xp is not chainerx:
         delegate.grad = delegate.xp.zeros_like(delegate.array)
     return delegate
 

@@ -1,12 +1,9 @@
 #include "chainerx/capture/chain.h"
 
 #include <algorithm>
-#include <string>
-#include <unordered_set>
 #include <utility>
 
 #include "chainerx/core/backend.h"
-#include "chainerx/core/fork_mutex.h"
 #include "chainerx/kernels/elementwise/complex.h"
 #include "chainerx/kernels/fuse/fuse.h"
 #include "chainerx/kernels/reduce/reduction.h"
@@ -122,31 +119,6 @@ bool Conflict(const Recording& recording, const Access& a, const Access& b) {
     return (a.writes() || b.writes()) && ShareBytes(recording, a, b);
 }
 
-// Returns whether both have each element of the frame at the same address. Axes that one of them
-// lacks are those of rows.
-bool IsSameAlong(const Access& a, const Access& b) {
-    if (a.place.memory != b.place.memory || a.body->data != b.body->data ||
-        a.body->dtype != b.body->dtype) {
-        return false;
-    }
-    for (int8_t i = 0; i < std::max(a.strides.ndim(), b.strides.ndim()); ++i) {
-        if ((i < a.strides.ndim() ? a.strides[i] : 0) != (i < b.strides.ndim() ? b.strides[i] : 0))
-            return false;
-    }
-    return true;
-}
-
-const char* Intern(const std::string& name) {
-    struct Names {
-        ForkMutex mutex;
-        std::unordered_set<std::string> all;
-    };
-    static constinit Lazy<Names> names;
-    Names& n = names.Get();
-    const std::lock_guard lock{n.mutex};
-    return n.all.insert(name).first->c_str();
-}
-
 bool CanFuse(const Device& device, const KernelInfo& kernel) {
     const KernelFn* const fns = device.backend()->kernels();
     if (fns[InfoOf<kernels::Fused>().id] == nullptr || fns[kernel.id] == nullptr) return false;
@@ -172,6 +144,18 @@ const FusionLimits& FusionLimitsOf(const Device& device) {
     static constexpr FusionLimits kOfCpus{};
     const auto* fusion = dynamic_cast<const FusionDevice*>(&device);
     return fusion != nullptr ? fusion->fusion_limits() : kOfCpus;
+}
+
+bool IsSameAlong(const Access& a, const Access& b) {
+    if (a.place.memory != b.place.memory || a.body->data != b.body->data ||
+        a.body->dtype != b.body->dtype) {
+        return false;
+    }
+    for (int8_t i = 0; i < std::max(a.strides.ndim(), b.strides.ndim()); ++i) {
+        if ((i < a.strides.ndim() ? a.strides[i] : 0) != (i < b.strides.ndim() ? b.strides[i] : 0))
+            return false;
+    }
+    return true;
 }
 
 bool IsPure(const KernelInfo& kernel) { return IsElementwise(kernel) || IsReduction(kernel); }
@@ -319,162 +303,6 @@ bool Chain::Merge(const Chain& o) {
     members_.insert(members_.end(), o.members_.begin(), o.members_.end());
     first_ = std::min(first_, o.first_);
     return true;
-}
-
-namespace {
-
-// An array of a chain: each access to it is to the same places.
-struct ChainArray {
-    Access access;
-    bool is_read{false};
-    bool is_written{false};
-    bool is_scratch{false};
-    bool by_row{false};
-    int n_uses{0};
-    size_t last{0};  // the last call that uses it
-    int index{-1};   // FusedOperand::array
-};
-
-// Scratch arrays of blocks that are not used at once are one.
-class ScratchSlots {
- public:
-    explicit ScratchSlots(FusedChain& chain) : chain_{chain} {}
-
-    int Take(int64_t item_size, bool by_row) {
-        for (size_t i = 0; i < free_.size(); ++i) {
-            const FusedScratch& s = chain_.scratch[static_cast<size_t>(free_[i])];
-            if (s.item_size != item_size || s.by_row != by_row) continue;
-            const int slot = free_[i];
-            free_.erase(free_.begin() + static_cast<ptrdiff_t>(i));
-            return slot;
-        }
-        chain_.scratch.push_back({item_size, by_row});
-        return static_cast<int>(chain_.scratch.size()) - 1;
-    }
-    // The last one is taken first, since it is in the cache.
-    void Free(int slot) { free_.insert(free_.begin(), slot); }
-
- private:
-    FusedChain& chain_;
-    std::vector<int> free_;
-};
-
-}  // namespace
-
-RecordedCall Chain::Build(Recording& recording, std::span<const int> uses, int64_t block,
-                          size_t time) const {
-    auto chain = std::make_unique<FusedChain>();
-    chain->frame = frame_;
-    chain->row_ndim = row_ndim_ < 0 ? frame_.ndim() : row_ndim_;
-    chain->block = block;
-    // The arrays, and which of them each operand is.
-    std::vector<ChainArray> arrays;
-    std::vector<std::vector<size_t>> which;
-    std::string name;
-    for (size_t i = 0; i < members_.size(); ++i) {
-        const Member& member = members_[i];
-        const KernelInfo& kernel = recording.calls[member.index].call->kernel();
-        if (i < 8) name += (i == 0 ? "" : ", ") + std::string{kernel.name};
-        which.emplace_back();
-        for (const Access& access : member.call.accesses) {
-            auto it = std::ranges::find_if(
-                arrays, [&](const ChainArray& x) { return IsSameAlong(x.access, access); });
-            if (it == arrays.end()) {
-                it = arrays.insert(it, {access});
-                const Memory& memory = recording.memories[static_cast<size_t>(access.place.memory)];
-                // Results come last: what is read first was there before.
-                it->is_scratch = memory.kind == MemoryKind::kTemporary && access.writes();
-                it->by_row = member.by_row || (member.call.reduces() && access.writes());
-            }
-            (access.writes() ? it->is_written : it->is_read) = true;
-            it->last = i;
-            ++it->n_uses;
-            which.back().push_back(static_cast<size_t>(it - arrays.begin()));
-        }
-    }
-    if (members_.size() > 8) name += ", " + std::to_string(members_.size() - 8) + " more";
-    chain->name = Intern(name);
-    std::vector<Array> kept;
-    RecordedCall result{device_, nullptr, {}, {}, recording.calls[members_[0].index].where, time};
-    for (const bool outputs : {false, true}) {
-        for (ChainArray& x : arrays) {
-            x.is_scratch =
-                x.is_scratch && x.n_uses == uses[static_cast<size_t>(x.access.place.memory)];
-            if (x.is_scratch || x.is_written != outputs) continue;
-            x.index = static_cast<int>(kept.size());
-            x.access.body->Ref();
-            kept.emplace_back(x.access.body);
-            result.arrays.push_back(
-                {x.access.place, outputs ? OperandRole::kInOut : OperandRole::kIn, x.access.body});
-        }
-    }
-    chain->n_arrays = static_cast<int>(kept.size());
-    const auto n_inputs = static_cast<size_t>(
-        std::ranges::count(result.arrays, OperandRole::kIn, &RecordedArray::role));
-    ScratchSlots slots{*chain};
-    for (size_t i = 0; i < members_.size(); ++i) {
-        const Member& member = members_[i];
-        FusedCall call{std::move(recording.calls[member.index].call),
-                       {},
-                       member.by_row,
-                       member.call.reduces()};
-        ChainArray& out = arrays[which[i].back()];
-        const auto end_of_life = [&] {
-            for (const size_t k : which[i]) {
-                ChainArray& x = arrays[k];
-                if (!x.is_scratch || x.last != i || x.index < 0) continue;
-                slots.Free(x.index - chain->n_arrays);
-                x.last = members_.size();  // once
-            }
-        };
-        // An elementwise result takes the place of an input that ends here.
-        const bool in_place = call.call->kernel().operands().back().role == OperandRole::kOutSame;
-        std::vector<int> indices;
-        for (size_t k = 0; k + 1 < which[i].size(); ++k)
-            indices.push_back(arrays[which[i][k]].index);
-        if (in_place && out.is_scratch && out.index < 0) {
-            for (const size_t k : which[i]) {
-                ChainArray& x = arrays[k];
-                if (&x == &out || !x.is_scratch || x.last != i || x.by_row != out.by_row ||
-                    x.access.body->dtype != out.access.body->dtype) {
-                    continue;
-                }
-                out.index = x.index;
-                x.last = members_.size();
-                break;
-            }
-        }
-        if (out.is_scratch && out.index < 0) {
-            out.index =
-                chain->n_arrays + slots.Take(GetItemSize(out.access.body->dtype), out.by_row);
-        }
-        end_of_life();
-        indices.push_back(out.index);
-        for (size_t k = 0; k < indices.size(); ++k) {
-            Strides strides = member.call.accesses[k].strides;
-            strides.resize(frame_.ndim(), 0);
-            call.operands.push_back({indices[k], member.call.accesses[k].body->dtype, strides});
-        }
-        chain->calls.push_back(std::move(call));
-    }
-    std::vector<ConstArrayRef> refs(kept.begin(), kept.end());
-    const FusedChainRef ref{chain.get()};
-    const std::span<const ConstArrayRef> inputs{refs.data(), n_inputs};
-    const std::span<const ConstArrayRef> outputs =
-        std::span<const ConstArrayRef>{refs}.subspan(n_inputs);
-    const void* const operands[] = {&ref, &inputs, &outputs};
-    const auto invoke = [](KernelFn fn, const void* const* p) {
-        using Arrays = std::span<const ConstArrayRef>;
-        reinterpret_cast<kernels::Fused::Fn*>(fn)(*static_cast<const FusedChainRef*>(p[0]),
-                                                  *static_cast<const Arrays*>(p[1]),
-                                                  *static_cast<const Arrays*>(p[2]));
-    };
-    size_t next = 0;
-    result.call = std::make_unique<KeptCall>(
-        KernelCallData{InfoOf<kernels::Fused>(), *device_, operands, invoke},
-        [&](const Array&) { return kept[next++]; });
-    recording.chains.push_back(std::move(chain));
-    return result;
 }
 
 }  // namespace chainerx::internal

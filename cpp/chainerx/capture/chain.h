@@ -46,6 +46,10 @@ std::optional<ChainCall> AsChainCall(const Recording& recording, const RecordedC
 // Returns whether a call with these accesses writes to some of these memories.
 bool WritesTo(const std::vector<bool>& memories, std::span<const Access> accesses);
 
+// Returns whether both have each element of the frame at the same address. Axes that one of them
+// lacks are those of rows.
+bool IsSameAlong(const Access& a, const Access& b);
+
 // A call that only computes its results, which are the last operand.
 bool IsPure(const KernelInfo& kernel);
 
@@ -89,6 +93,7 @@ class Chain {
         ChainCall call;
         bool by_row;
     };
+    class Builder;  // chain_build.cc
     struct Counts {
         size_t calls;
         size_t reductions;

@@ -5,10 +5,9 @@ from __future__ import annotations
 import typing as tp
 
 import numpy as np
-from chainerx import _draws
-from chainerx._core import engine
 
 from chainer import device_resident
+from chainer._base.host_draws import HostDraws
 from chainer.backends import cuda
 
 if tp.TYPE_CHECKING:
@@ -16,6 +15,9 @@ if tp.TYPE_CHECKING:
 
     from chainer._typing import ArrayLike, NdArray
     from chainer.device_resident import DeviceResidentsVisitor
+
+
+_draws: tp.Final = HostDraws()
 
 
 class WalkerAlias(device_resident.DeviceResident):
@@ -92,27 +94,13 @@ class WalkerAlias(device_resident.DeviceResident):
             array: int32.
         """
         threshold, values = self.device.send((self.threshold, self.values))
-        if xp is not np and engine.is_capturing():
-            return _pick(threshold, values, self._draw_at_replays(shape))
-        return _pick(threshold, values, self.device.send(_draw(shape, len(threshold))))
+        n = len(threshold)
 
-    def _draw_at_replays(self, shape: int | tuple[int, ...]) -> tp.Any:
-        """In a step that is recorded: places that each replay has the host draw before it."""
-        state = self.__dict__.setdefault('_drawn', _Drawn())
-        key = state.next(), shape, self.device
-        n = len(self.threshold)
-        place = state.places.get(key)
-        if place is None:
-            place = engine.unobserved(lambda: self.device.send(np.empty(shape, np.float32)))
-            state.places[key] = place
+        def draw() -> np.ndarray:
+            return np.asarray(np.random.uniform(0, 1, shape) * n, np.float32)
 
-        device = self.device
-
-        def draw() -> None:
-            place[...] = device.send(_draw(shape, n))
-
-        engine.capture_draw(draw)
-        return place
+        place = draw() if xp is np else _draws(draw, shape, threshold.device)
+        return _pick(threshold, values, place)
 
     def sample_gpu(self, shape: int | tuple[int, ...]) -> NdArray:
         """As `sample`, for CuPy.
@@ -126,26 +114,6 @@ class WalkerAlias(device_resident.DeviceResident):
         cuda.check_cuda_available()
         place = cuda.cupy.random.uniform(0, len(self.threshold), shape, np.float32)
         return _pick(self.threshold, self.values, place)
-
-
-class _Drawn:
-    """What steps that are recorded draw, in memory that stays."""
-
-    def __init__(self) -> None:
-        self._recording = 0
-        self._n = 0
-        self.places: dict[object, NdArray] = {}
-
-    def next(self) -> int:
-        """Counts the draws of one recording of a step."""
-        recording = _draws.count_recordings()
-        self._n = self._n + 1 if recording == self._recording else 0
-        self._recording = recording
-        return self._n
-
-
-def _draw(shape: int | tuple[int, ...], n: int) -> np.ndarray:
-    return np.asarray(np.random.uniform(0, 1, shape) * n, np.float32)
 
 
 def _pick(threshold: tp.Any, values: tp.Any, place: tp.Any) -> tp.Any:

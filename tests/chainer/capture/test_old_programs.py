@@ -114,7 +114,27 @@ def forgotten(model):
     return lambda x: F.sum(F.forget(part, chainer.Variable(x)) ** 2)
 
 
+def pieces(model):
+    """Arrays that functions make of lists and of numbers that they compute."""
+
+    def loss(x):
+        y = model(x)
+        image = F.resize_images(F.reshape(y, (1, 1, 5, 4)), (3, 7))
+        times = F.transpose_sequence([y, y[:3]])
+        scattered = F.scatter_add(y, ([0, 1], [1, 0]), chx.ones(2))
+        parts = [image, *times, scattered, y[:, [0, 2]], F.get_item(y, [0, 1])]
+        return sum(F.sum(part**2) for part in parts)
+
+    return loss
+
+
+def of_gumbel(model):
+    return lambda x: F.sum(F.gumbel_softmax(model(x)) * F.gumbel_softmax(model(x)) ** 2)
+
+
 PROGRAMS = {
+    'pieces': (Encoder, pieces, floats),
+    'Gumbel': (Encoder, of_gumbel, floats),
     'Normal': (Encoder, of_normal, floats),
     'Categorical': (Encoder, of_categories, floats),
     'Bernoulli': (Encoder, of_bernoulli, floats),

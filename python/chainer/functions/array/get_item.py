@@ -78,6 +78,8 @@ def _to_index(index: Index) -> Index:
     """Return a variable or list as an array, also where chainerx does not recognize it as one."""
     if isinstance(index, range):
         index = list(index)
+    if engine.is_capturing() and isinstance(index, list) and index:
+        return index  # by its values, which an array of NumPy would hide
     index = _to_array(index) if isinstance(index, list) else variable.as_array(index)
     return engine.side(index) if isinstance(index, cuda.ndarray) else index
 

@@ -8,6 +8,7 @@ import chainerx
 import numpy as np
 
 from chainer import variable
+from chainer._base.constants import constant
 from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.gradients import linear
 from chainer.utils import type_check
@@ -60,7 +61,7 @@ def _resize(
     i = np.arange(out)
 
     def take(places: np.ndarray) -> chainerx.ndarray:
-        return x.take(chainerx.array(places, device=x.device), axis)
+        return x.take(constant(places, x.device), axis)
 
     if mode == 'nearest':
         return take(i * n // max(out, 1))
@@ -69,9 +70,7 @@ def _resize(
     else:
         at = np.clip((i + 0.5) * n / max(out, 1) - 0.5, 0, max(n - 1, 0))
     low = np.floor(at).astype('int64')
-    weights = chainerx.array(
-        (at - low).reshape((-1,) + (1,) * (3 - axis)), x.dtype, device=x.device
-    )
+    weights = constant((at - low).reshape((-1,) + (1,) * (3 - axis)), x.device, x.dtype)
     return take(low) * (1 - weights) + take(np.minimum(low + 1, max(n - 1, 0))) * weights
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from chainerx._core import engine
 
 from chainer import variable
+from chainer._base.constants import constant
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
@@ -36,7 +37,7 @@ def _places(lengths: tuple[int, ...]) -> np.ndarray:
 
 
 def _take(x: chainerx.ndarray, indices: np.ndarray) -> chainerx.ndarray:
-    return chainerx.take(x, chainerx.array(indices, device=x.device), 0)
+    return chainerx.take(x, constant(indices, x.device), 0)
 
 
 def _to_times(x: chainerx.ndarray, lengths: tuple[int, ...]) -> chainerx.ndarray:

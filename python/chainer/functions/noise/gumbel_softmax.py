@@ -8,11 +8,15 @@ import chainerx
 import numpy as np
 
 from chainer import variable
+from chainer._base.host_draws import HostDraws
 from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.activation.softmax import softmax
 
 if tp.TYPE_CHECKING:
     from chainer._typing import VariableLike
+
+
+_draws: tp.Final = HostDraws()
 
 
 class _Gumbel(BuiltinFunction):
@@ -22,8 +26,12 @@ class _Gumbel(BuiltinFunction):
 
     @staticmethod
     def compose(log_pi: chainerx.ndarray) -> chainerx.ndarray:
-        noise = np.random.gumbel(size=log_pi.shape).astype(log_pi.dtype)
-        return chainerx.array(noise, device=log_pi.device)
+        shape, dtype = log_pi.shape, log_pi.dtype
+
+        def draw() -> np.ndarray:
+            return np.random.gumbel(size=shape).astype(dtype)
+
+        return _draws(draw, (shape, dtype), log_pi.device)
 
 
 def gumbel_softmax(

@@ -101,6 +101,57 @@ std::vector<Held> FindWritten(Recording& recording) {
     return found;
 }
 
+// Keeps the first difference that is found.
+class Difference {
+ public:
+    explicit Difference(std::string& text) : text_{text} {}
+
+    void Note(const std::string& what, const std::string& how) {
+        if (text_.empty() && !how.empty()) text_ = StrCat(what, " ", how);
+    }
+
+ private:
+    std::string& text_;
+};
+
+// The memory that a step writes to: both runs begin with what it was, and it ends as it is after
+// the step as it is.
+class HeldMemory {
+ public:
+    explicit HeldMemory(Recording& recording) : all_{FindWritten(recording)} {
+        for (Held& h : all_) h.before = h.Get();
+    }
+    ~HeldMemory() {
+        if (!has_run_) return;
+        for (const Held& h : all_) h.Set(h.after);
+    }
+    HeldMemory(const HeldMemory&) = delete;
+    HeldMemory& operator=(const HeldMemory&) = delete;
+
+    // Between the runs.
+    void BeginAgain() {
+        for (Held& h : all_) h.after = h.Get();
+        has_run_ = true;
+        for (const Held& h : all_) h.Set(h.before);
+    }
+    // After both.
+    void Compare(Difference& difference) const {
+        for (const Held& h : all_) {
+            const RecordedCall& by = *h.by;
+            // Numbers of an optimizer: a step as it is may have them elsewhere. Parameters show
+            // them.
+            if (by.name() == "UpdateNumbers") continue;
+            const std::string where = by.where.empty() ? "" : StrCat(" (", by.where, ")");
+            difference.Note(StrCat("memory that ", by.name(), where, " writes to"),
+                            Differ(h.after, h.Get(), 4));
+        }
+    }
+
+ private:
+    std::vector<Held> all_;
+    bool has_run_{false};
+};
+
 // Copies of arrays; those in the same memory share one.
 class Copies {
  public:
@@ -157,8 +208,7 @@ bool Replay::Verify(std::span<const Array> arguments, const VerifiedStep& step,
         for (size_t i = 0; i < keys_.size(); ++i) keys_[i] = recording.keys[i]();
         restore();
     }
-    std::vector<Held> held = FindWritten(recording);
-    for (Held& h : held) h.before = h.Get();
+    HeldMemory held{recording};
     Copies copies;
     for (const Array& x : arguments) copies.Add(x);
     Copies grads;
@@ -172,14 +222,7 @@ bool Replay::Verify(std::span<const Array> arguments, const VerifiedStep& step,
         Slot* const slot = grad.SlotIn(arguments);
         if (slot != nullptr && grad.is_set) new_grads.emplace_back(i, slot->FindGrad(grad.id));
     }
-    for (Held& h : held) h.after = h.Get();
-    struct Restore {
-        std::vector<Held>& held;
-        ~Restore() {
-            for (const Held& h : held) h.Set(h.after);
-        }
-    } restore{held};
-    for (const Held& h : held) h.Set(h.before);
+    held.BeginAgain();
 
     present_.swap(grads.arrays);
     MovePlaces(copies.arrays);
@@ -199,23 +242,22 @@ bool Replay::Verify(std::span<const Array> arguments, const VerifiedStep& step,
     }
     Launch();
 
-    const auto note = [&](std::string what, std::string how) {
-        if (difference.empty() && !how.empty()) difference = StrCat(what, " ", how);
-    };
+    Difference found{difference};
     if (step.describe() != recording.result) {
-        note("the result", StrCat("is ", step.describe(), ", replayed ", recording.result));
+        found.Note("the result", StrCat("is ", step.describe(), ", replayed ", recording.result));
     }
     for (size_t i = 0; i < std::min(results.size(), recording.n_results); ++i) {
-        note(StrCat("result ", i), Differ(results[i], Seen{MakeOutput(i, copies.arrays)}));
+        found.Note(StrCat("result ", i), Differ(results[i], Seen{MakeOutput(i, copies.arrays)}));
     }
     size_t next = recording.n_results;
     for (size_t i = 0; i < recording.parts.size(); ++i) {
         const size_t n = recording.part_outputs[i];
         if (const auto* part = dynamic_cast<const NamedPart*>(recording.parts[i].get())) {
             const std::vector<Array> now = part->Now();
-            if (now.size() != n) note(part->name(), "holds something else when replayed");
+            if (now.size() != n) found.Note(part->name(), "holds something else when replayed");
             for (size_t k = 0; k < std::min(n, now.size()); ++k) {
-                note(part->name(), Differ(Seen{now[k]}, Seen{MakeOutput(next + k, copies.arrays)}));
+                found.Note(part->name(),
+                           Differ(Seen{now[k]}, Seen{MakeOutput(next + k, copies.arrays)}));
             }
         }
         next += n;
@@ -226,27 +268,20 @@ bool Replay::Verify(std::span<const Array> arguments, const VerifiedStep& step,
                                      ? StrCat("the gradient of argument ", grad.argument)
                                      : StrCat("the gradient of ", NameOf(step, *grad.slot));
         if (now.is_null() != (grad.output < 0)) {
-            note(what,
-                 now.is_null() ? "is cleared only as it is" : "is cleared only when replayed");
+            found.Note(
+                what, now.is_null() ? "is cleared only as it is" : "is cleared only when replayed");
         } else if (!now.is_null()) {
             const auto k = static_cast<size_t>(grad.output);
-            note(what, Differ(Seen{now}, Seen{MakeOutput(k, copies.arrays)}));
+            found.Note(what, Differ(Seen{now}, Seen{MakeOutput(k, copies.arrays)}));
         }
     }
-    for (const Held& h : held) {
-        const RecordedCall& by = *h.by;
-        // Numbers of an optimizer: a step as it is may have them elsewhere. Parameters show them.
-        if (by.name() == "UpdateNumbers") continue;
-        note(StrCat("memory that ", by.name(), by.where.empty() ? "" : " (", by.where,
-                    by.where.empty() ? "" : ")", " writes to"),
-             Differ(h.after, h.Get(), 4));
-    }
+    held.Compare(found);
     for (size_t i = 0; i < arguments.size(); ++i) {
-        note(StrCat("argument ", i), Differ(Seen{arguments[i]}, Seen{copies.arrays[i]}));
+        found.Note(StrCat("argument ", i), Differ(Seen{arguments[i]}, Seen{copies.arrays[i]}));
     }
     for (size_t i = 0; i < present_.size(); ++i) {
         if (present_[i].is_null()) continue;
-        note("a gradient that is added to", Differ(Seen{grads.arrays[i]}, Seen{present_[i]}));
+        found.Note("a gradient that is added to", Differ(Seen{grads.arrays[i]}, Seen{present_[i]}));
     }
     return true;
 }

@@ -28,7 +28,13 @@ def failing_malloc(tmp_path_factory):
 
 @pytest.mark.parametrize(
     ('what', 'part', 'least'),
-    [('table', '0', 1500), ('table', '1', 1500), ('table', '2', 1500), ('training', None, 2000)],
+    [
+        ('table', '0', 1500),
+        ('table', '1', 1500),
+        ('table', '2', 1500),
+        ('training', None, 2000),
+        ('captures', None, 1000),
+    ],
 )
 def test_each_request_fails(failing_malloc, what, part, least):
     done = subprocess.run(

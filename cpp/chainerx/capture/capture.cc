@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 #include <utility>
@@ -215,7 +216,12 @@ class Capture::Impl {
         }
         struct ShowAtEnd {
             Impl* self;
-            ~ShowAtEnd() { self->Show(); }
+            ~ShowAtEnd() {
+                try {
+                    self->Show();
+                } catch (const std::bad_alloc&) {  // what is shown is that of the call before
+                }
+            }
         } show{this};
         bool is_discarded = false;
         std::vector<Array> outputs = Record(variant, request, is_discarded);
@@ -363,6 +369,7 @@ class Capture::Impl {
         {
             Recorder recorder{request.arguments};
             outputs = Detach(request.step());
+            if (recorder.has_failed()) return outputs;
             is_discarded = !recorder.discarded().empty() && ++discards_ <= kMaxDiscards;
             if (is_discarded) return outputs;
             if (!recorder.discarded().empty()) recorder.Fail(recorder.discarded());

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <exception>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "chainerx/core/error.h"
@@ -48,15 +50,22 @@ class RecordingHook : public KernelHook {
         static constinit Lazy<Users> users;
         Users& u = users.Get();
         const std::lock_guard lock{u.mutex};
-        if (u.count == 0) InstallKernelHook(u.hook);
+        if (!u.is_installed) InstallKernelHook(u.hook);
+        u.is_installed = true;
         u.count += by;
-        if (u.count == 0) RemoveKernelHook(u.hook.get());
+        if (u.count != 0) return;
+        try {
+            RemoveKernelHook(u.hook.get());
+            u.is_installed = false;
+        } catch (const std::bad_alloc&) {  // it does nothing, and stays for the next one
+        }
     }
 
  private:
     struct Users {
         ForkMutex mutex;
         std::shared_ptr<RecordingHook> hook = std::make_shared<RecordingHook>();
+        bool is_installed{false};
         int count{0};
     };
 };
@@ -82,7 +91,12 @@ Recorder::Recorder(std::span<const Array> arguments) : recording_{std::make_uniq
         recording_->argument_extents.push_back({arguments_.back().begin, arguments_.back().end});
     }
     RecordingHook::Use(1);
-    AddBufferObserver(this);
+    try {
+        AddBufferObserver(this);
+    } catch (...) {
+        RecordingHook::Use(-1);
+        throw;
+    }
     t_state.capture = this;
 }
 
@@ -92,6 +106,20 @@ Recorder::~Recorder() {
     RecordingHook::Use(-1);
     for (Slot* slot : leaves_) slot->Unref();
 }
+
+class Recorder::FailureMark {
+ public:
+    explicit FailureMark(Recorder& recorder) : recorder_{recorder} {}
+    ~FailureMark() {
+        if (std::uncaught_exceptions() > n_before_) recorder_.has_failed_ = true;
+    }
+    FailureMark(const FailureMark&) = delete;
+    FailureMark& operator=(const FailureMark&) = delete;
+
+ private:
+    Recorder& recorder_;
+    const int n_before_{std::uncaught_exceptions()};
+};
 
 // Arguments with the same elements have the same memory.
 int Recorder::AddArgument(const Array& x) {
@@ -110,6 +138,8 @@ int Recorder::AddArgument(const Array& x) {
 }
 
 void Recorder::Born(Buffer& buffer) {
+    if (has_failed_) return;
+    const FailureMark mark{*this};
     const std::lock_guard lock{g_mutex};
     if (buffer.is_foreign()) {
         borrowed_.insert(&buffer);
@@ -193,6 +223,25 @@ RecordedArray Recorder::Keep(const OperandInfo& info, const Array& x, std::vecto
 }
 
 void Recorder::Record(KernelCall& call) {
+    Keep(call);
+    try {
+        const Unobserved by_kernels;
+        call.Proceed();
+    } catch (const std::bad_alloc&) {
+        has_failed_ = true;  // the next time there may be more memory
+        throw;
+    } catch (const OutOfMemoryError&) {
+        has_failed_ = true;
+        throw;
+    } catch (...) {
+        Refuse("an error of a kernel is caught");  // where nobody does, this is not read
+        throw;
+    }
+}
+
+void Recorder::Keep(KernelCall& call) {
+    if (has_failed_) return;
+    const FailureMark mark{*this};
     RecordedCall recorded{&call.device(), nullptr, {}, {}, Locate(), recording_->calls.size()};
     std::vector<Array> kept;
     const size_t n_before = recording_->memories.size();
@@ -219,8 +268,6 @@ void Recorder::Record(KernelCall& call) {
     recording_->calls.push_back(std::move(recorded));
     // A backend that did not tell of what the host wrote, or a program that reads any numbers.
     if (reads_unwritten) Refuse("an array is read that nothing has written");
-    const Unobserved by_kernels;
-    call.Proceed();
 }
 
 Place Recorder::FindBytes(Device& device, char* data, int64_t nbytes) {
@@ -243,6 +290,8 @@ Place Recorder::FindBytes(Device& device, char* data, int64_t nbytes) {
 }
 
 void Recorder::CopiedFromHost(Device& device, void* dst, const void* src, int64_t nbytes) {
+    if (has_failed_) return;
+    const FailureMark mark{*this};
     if (nbytes == 0) return;
     const Place place = FindBytes(device, static_cast<char*>(dst), nbytes);
     if (place.memory < 0) return Refuse("the host writes to an array from before the step");
@@ -269,6 +318,8 @@ void Recorder::CopiedFromHost(Device& device, void* dst, const void* src, int64_
 }
 
 void Recorder::Drew(std::optional<uint64_t> key, std::function<uint64_t()> draw) {
+    if (has_failed_) return;
+    const FailureMark mark{*this};
     if (key && std::ranges::find(drawn_, key) != drawn_.end()) return;
     drawn_.push_back(key);
     recording_->keys.push_back(std::move(draw));
@@ -284,6 +335,8 @@ bool Recorder::DrawAgain() {
 void Recorder::Doubt(const char* why) { recording_->doubt = why; }
 
 void Recorder::Add(std::shared_ptr<ReplayPart> part, std::span<const Array> arrays) {
+    if (has_failed_) return;
+    const FailureMark mark{*this};
     using Again = ReplayPart::Again;
     for (const auto& other : recording_->parts) {
         if (part->again() == Again::kDone || !part->IsSame(*other)) continue;
@@ -295,6 +348,8 @@ void Recorder::Add(std::shared_ptr<ReplayPart> part, std::span<const Array> arra
 }
 
 void Recorder::Refuse(const char* what) {
+    if (has_failed_) return;
+    const FailureMark mark{*this};
     Fail(StrCat("capture: ", what, At(Locate()),
                 ", which a replay can't repeat; do that outside of the captured step, with "
                 "arrays that the step returns"));
@@ -343,6 +398,8 @@ void Recorder::KeepLeaf(Slot& slot) {
 }
 
 void Recorder::Called(std::span<const ConstArrayRef> inputs) {
+    if (has_failed_) return;
+    const FailureMark mark{*this};
     for (const ConstArrayRef& x : inputs) {
         Slot* const slot = x.get().body()->slot;
         if (slot != nullptr && IsLeaf(*slot)) KeepLeaf(*slot);
@@ -356,6 +413,8 @@ RecordedGrad* Recorder::FindTouched(const Slot& slot, uint64_t id) {
 }
 
 void Recorder::ReadGrad(Slot& slot, uint64_t id, const Array& grad) {
+    if (has_failed_) return;
+    const FailureMark mark{*this};
     if (!IsLeaf(slot) || FindTouched(slot, id) != nullptr) return;
     KeepLeaf(slot);
     RecordedGrad& touched = touched_.emplace_back(RecordedGrad{&slot, -1, id});
@@ -374,6 +433,8 @@ void Recorder::ReadGrad(Slot& slot, uint64_t id, const Array& grad) {
 }
 
 void Recorder::WroteGrad(Slot& slot, uint64_t id, bool is_cleared) {
+    if (has_failed_) return;
+    const FailureMark mark{*this};
     if (!IsLeaf(slot)) return;
     RecordedGrad* grad = FindTouched(slot, id);
     if (grad == nullptr) {

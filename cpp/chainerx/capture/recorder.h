@@ -46,6 +46,10 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
     std::unique_ptr<Recording> Finish(std::span<const Array> outputs, void (*collect)(),
                                       std::string result);
 
+    // Whether an error, such as too little memory, has left the recording incomplete, and the step
+    // went on nevertheless.
+    bool has_failed() const { return has_failed_; }
+
     // Called by the hook.
     void Record(KernelCall& call);
 
@@ -88,6 +92,10 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
         uint32_t version;  // when it was added
     };
 
+    // Of a function during whose life an exception leaves the recording incomplete.
+    class FailureMark;
+
+    void Keep(KernelCall& call);
     Place Find(const Array& x);
     Place FindBytes(Device& device, char* data, int64_t nbytes);
     Place FindEmpty(Device& device);
@@ -111,6 +119,7 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
     std::vector<std::optional<uint64_t>> drawn_;
     std::vector<Array> grads_;
     std::vector<std::vector<Array>> part_arrays_;
+    bool has_failed_{false};
     std::string refused_;  // why the step can't be replayed; "" if it can
     std::string discarded_;
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <utility>
 
 #include "chainerx/capture/fuse.h"
@@ -344,6 +346,7 @@ void Replay::MovePlaces(std::span<const Array> arguments) {
 }
 
 void Replay::Launch() {
+    time_ = 0;
     if (graph_ != nullptr) {
         graph_->Run(keys_, [this] { RunCalls(); });
     } else {
@@ -352,7 +355,7 @@ void Replay::Launch() {
 }
 
 // Those that are as before the step are still there, or are put back by ReleaseFresh.
-void Replay::SettleGrads(std::span<const Array> arguments) noexcept {
+void Replay::SettleGrads(std::span<const Array> arguments) {
     for (const RecordedGrad& grad : recording_->grads) {
         Slot* const slot = grad.SlotIn(arguments);
         if (slot == nullptr || !grad.is_set || time_ < grad.first_write) continue;
@@ -390,8 +393,12 @@ bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
     try {
         Launch();
     } catch (...) {
-        SettleGrads(arguments);
-        throw;
+        const std::exception_ptr error = std::current_exception();
+        try {
+            SettleGrads(arguments);
+        } catch (const std::bad_alloc&) {  // some are as before the step
+        }
+        std::rethrow_exception(error);
     }
     size_t next = recording.n_results;
     for (const size_t n : recording.part_outputs) next += n;

@@ -102,7 +102,7 @@ class CX_API Replay {
     static void Run(const Entry& entry);
     void RunCalls();
     // After an error in a call: gradients become what they are at that moment of the step.
-    void SettleGrads(std::span<const Array> arguments) noexcept;
+    void SettleGrads(std::span<const Array> arguments);
     // The same by one launch, where the device can.
     void Launch();
 

@@ -165,6 +165,20 @@ def test_arrays_in_cycles_are_no_error():
     assert step.info()[0].replays == 2
 
 
+def test_errors_that_are_caught_are_named():
+    def f(x, i):
+        try:
+            return chx.take(x, i, axis=0, mode='raise')
+        except IndexError:
+            return x * 2
+
+    step, bad = chx.capture(f), chx.array([7])
+    assert step(chx.ones(3), bad).tolist() == [2, 2, 2]
+    line = f.__code__.co_firstlineno + 2
+    with pytest.raises(chx.CaptureError, match=rf'a kernel is caught \(test_refusals.py:{line}\)'):
+        step(chx.ones(3), bad)
+
+
 def test_results_in_graphs_are_no_arguments():
     x = chx.ones(2).require_grad()
     with pytest.raises(chx.CaptureError, match='argument 0 is a result in a graph'):

@@ -1,4 +1,4 @@
-"""A child of test_out_of_memory.py: python -m out_of_memory LIBRARY table|training [0|1|2].
+"""A child of test_out_of_memory.py: out_of_memory LIBRARY table|training|captures [0|1|2].
 
 Lets each request for memory fail that a piece of work makes, alone and with all that follow, and
 expects a MemoryError, and that the work can be done when all of them have failed. With a number,

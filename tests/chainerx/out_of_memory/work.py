@@ -76,6 +76,13 @@ def training():
     yield 'arrays', arrays
 
 
+def captures():
+    """Captured steps of training."""
+    yield 'recordings', recordings('native:0')
+    for device in ('@numpy', 'native:0'):
+        yield f'replays on {device}', replays(device)
+
+
 def values(device, *shape):
     x = np.linspace(-1, 1, int(np.prod(shape)), dtype='float32').reshape(shape)
     return chainer.get_device(device).send(x)
@@ -96,6 +103,49 @@ def step(device, optimizer):
         assert all(np.isfinite(float(p.xp.sum(p.array))) for p in model.params())
 
     return run
+
+
+def recordings(device):
+    """A step of training that is captured anew each time."""
+    train, x = training_step(device)
+
+    def run():
+        captured = chx.capture(train)
+        for _ in range(4):
+            assert np.isfinite(float(captured(x).array))
+
+    return run
+
+
+def replays(device):
+    """In each call, unless it fails."""
+    train, x = training_step(device)
+    captured = chx.capture(train)
+    for _ in range(5):
+        captured(x)
+
+    def run():
+        assert np.isfinite(float(captured(x).array))
+
+    return run
+
+
+def training_step(device):
+    model = chainer.Sequential(L.Linear(4, 3), F.tanh)
+    model.to_device(device)
+    optimizer = optimizers.Adam().setup(model)
+    state = chx.zeros((7, 3))
+
+    def train(x):
+        y = model(x)
+        loss = F.sum(y * y)
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+        state[...] = state * 0.5 + 1
+        return loss
+
+    return train, values(device, 7, 4)
 
 
 def many_inputs(device):

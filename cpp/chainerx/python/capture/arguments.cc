@@ -93,6 +93,8 @@ void Arguments::AddNumpy(PyObject* o, const Path& path) {
     Array x;
     try {
         x = FromNumpy(o, std::nullopt, Sharing::kWherePossible, device);
+    } catch (const OutOfMemoryError&) {
+        throw;
     } catch (const ChainerxError&) {
         x = Array{};
     }
@@ -102,6 +104,9 @@ void Arguments::AddNumpy(PyObject* o, const Path& path) {
     if (is_here) {
         is_shared = view.buf == x.raw_data() || x.GetTotalSize() == 0;
         PyBuffer_Release(&view);
+    }
+    if (PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_MemoryError) != 0) {
+        throw PythonError{};
     }
     PyErr_Clear();
     if (!is_shared && is_state_) return AddIdentity(o);

@@ -53,9 +53,9 @@ class Watch:
             if is_fine(before, now):
                 continue
             engine.doubt_capture(
-                f'the state of {_name_of(generator)} changes within the step (or in another thread '
-                'meanwhile), as a replay would not do; draw before the step, and pass the numbers '
-                'as arguments, or use chainerx.random'
+                f'the state of {_name_of(generator)} changes within the step (or meanwhile in '
+                'another thread, which needs a generator of its own), as a replay would not do; '
+                'draw before the step, and pass the numbers as arguments, or use chainerx.random'
             )
             return
 

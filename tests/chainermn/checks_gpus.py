@@ -119,6 +119,31 @@ def check_arrays(comm):
         np.testing.assert_array_equal(numpy(v.grad), np.full((2, 3), expected))
 
 
+def check_batch_normalization(comm):
+    """Statistics of all processes, which go through the host."""
+    xs = [np.random.RandomState(r).rand(3 + r, 2).astype('f') for r in range(comm.size)]
+    for place in PLACES:
+        device = use(comm, place)
+        mine = chainermn.links.MultiNodeBatchNormalization(2, comm)
+        plain = L.BatchNormalization(2)
+        mine.to_device(device)
+        x = chainer.Variable(device.send(xs[comm.rank]))
+        whole = chainer.Variable(np.concatenate(xs))
+        y, z = mine(x), plain(whole)
+        chainer.functions.sum(y * y * y).backward()
+        chainer.functions.sum(z * z * z).backward()
+        begin = sum(map(len, xs[: comm.rank]))
+        part = slice(begin, begin + len(x))
+        for found, expected in (
+            (y.array, z.array[part]),
+            (x.grad, whole.grad[part]),
+            (mine.avg_mean, plain.avg_mean),
+            (mine.avg_var, plain.avg_var),
+        ):
+            assert chainer.backend.get_device_from_array(found) == device
+            np.testing.assert_allclose(numpy(found), expected, rtol=1e-3, atol=1e-4)
+
+
 def check_order_of_streams(comm):
     """Means are taken of what was queued before, and read by what is queued after."""
     device = use(comm, 'cuda')

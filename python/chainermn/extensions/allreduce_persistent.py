@@ -50,7 +50,6 @@ class AllreducePersistent(extension.Extension):
                     continue
                 if np.dtype(x.dtype).kind not in 'fcV':
                     continue
-                wide = np.promote_types(_arrays.to_host(x).dtype, np.float32)
-                total = self.comm.allreduce(_arrays.to_host(x).astype(wide))
-                mean = (total / self.comm.size).astype(_arrays.to_host(x).dtype)
-                chainer.backend.copyto(x, mean)
+                host = _arrays.to_host(x)
+                total = self.comm.allreduce(host.astype(np.promote_types(host.dtype, np.float32)))
+                chainer.backend.copyto(x, (total / self.comm.size).astype(host.dtype))

@@ -110,9 +110,10 @@ class Arrival(Communication):
         self._back = back
 
     def exchange(self, inputs: Arrays) -> Arrays:
-        """What has come, of the kind of the delegate."""
+        """What has come, on the device of the delegate."""
         arrays, self._arrays = self._arrays, ()
-        return tuple(_arrays.like(_arrays.to_host(x), inputs[0]) for x in arrays)
+        device = chainer.backend.get_device_from_array(inputs[0])
+        return tuple(device.send(x) for x in arrays)
 
     def exchange_back(self, grad_outputs: tuple[chainer.Variable, ...]) -> tp.Any:
         """Sends gradients to where the arrays came from."""

@@ -14,6 +14,7 @@ import os
 import pathlib
 import sys
 import threading
+import time
 import traceback
 
 
@@ -57,14 +58,18 @@ def main():
         for name, check in checks_of(path).items():
             if args.only and args.only not in name:
                 continue
-            end_after(args.timeout)
+            end_after(args.timeout + comm.rank / 2)
             try:
                 check(comm)
                 comm.mpi_comm.Barrier()
             except BaseException:
-                print(f'{path.name}: {name}, rank {comm.rank} of {comm.size}:', file=sys.stderr)
-                traceback.print_exc()
+                text = f'{path.name}: {name}, rank {comm.rank} of {comm.size}:\n'
+                text += traceback.format_exc()
+                # One after the other, or mpiexec mixes their lines up.
+                time.sleep(comm.rank / 2)
+                sys.stderr.write(text)
                 sys.stderr.flush()
+                time.sleep(comm.size / 2)
                 comm.mpi_comm.Abort(1)
             n += 1
     if comm.rank == 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import typing as tp
+import weakref
 
 import numpy as np
 
@@ -20,6 +21,7 @@ def is_generator(cls: type) -> bool:
 
 class _Recordings(threading.local):
     n = 0
+    watch: weakref.ref[Watch] | None = None  # of the last one
 
 
 _recordings: tp.Final = _Recordings()
@@ -28,6 +30,19 @@ _recordings: tp.Final = _Recordings()
 def count_recordings() -> int:
     """How many steps this thread has begun to record."""
     return _recordings.n
+
+
+def apart(function: tp.Callable[[], tp.Any]) -> tp.Any:
+    """Calls a function that replays call, too, so that it may draw.
+
+    Args:
+        function (callable): Without arguments.
+
+    Returns:
+        object: What it returns.
+    """
+    watch = _recordings.watch() if _recordings.watch is not None else None
+    return function() if watch is None else watch.forget_changed(function)
 
 
 class Watch:
@@ -39,10 +54,20 @@ class Watch:
 
     def __init__(self, others: list[object]) -> None:
         _recordings.n += 1
+        _recordings.watch = weakref.ref(self)
         # Python's own functions are methods of one instance.
         shared = tp.cast(tp.Any, random.random).__self__, np.random.mtrand._rand
         self._shared = shared[1]
         self._states = {id(g): (g, _state_of(g)) for g in (*shared, *others)}
+
+    def forget_changed(self, function: tp.Callable[[], tp.Any]) -> tp.Any:
+        """What a function returns that replays call, too: it may draw from any generator."""
+        before = {key: _state_of(generator) for key, (generator, _) in self._states.items()}
+        result = function()
+        for key, state in before.items():
+            if not _is_same(state, _state_of(self._states[key][0])):
+                del self._states[key]
+        return result
 
     def check(self) -> None:
         """Raises doubts about the step that is recorded if a replay would draw other numbers."""

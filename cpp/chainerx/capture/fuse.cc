@@ -92,7 +92,10 @@ class Fusion {
             while (!open_.empty() && open_.front().first() + kMaxWait < now_) Close(0);
             RecordedCall& call = recording_.calls[now_];
             const std::optional<ChainCall> as = AsChainCall(recording_, call);
-            if (!as) {
+            if (call.host) {  // it may look at any array
+                while (!open_.empty()) Close(0);
+                AddDone(now_, WritesTo(lasting_, AccessesOf(recording_, call)));
+            } else if (!as) {
                 const std::vector<Access> accesses = AccessesOf(recording_, call);
                 CloseConflicts(accesses);
                 if (call.call && !IsPure(call.call->kernel())) CloseLasting();

@@ -35,11 +35,12 @@ bool HasNoGaps(const ArrayBody& x) {
     return range.end - range.begin == x.shape.GetTotalSize() * GetItemSize(x.dtype);
 }
 
-// The one device of all calls; null if they have several, or there are none.
+// The one device of all calls; null if they have several, or there are none, or if code of the
+// program is among them.
 Device* FindDevice(const Recording& recording) {
     Device* device = nullptr;
     for (const RecordedCall& call : recording.calls) {
-        if (device != nullptr && call.device != device) return nullptr;
+        if (call.host || (device != nullptr && call.device != device)) return nullptr;
         device = call.device;
     }
     return device;

@@ -209,7 +209,7 @@ Place Recorder::Find(const Array& x) {
     return {Hold(buffer, is_borrowed), x.offset()};
 }
 
-RecordedArray Recorder::Keep(const OperandInfo& info, const Array& x, std::vector<Array>& kept) {
+RecordedArray Recorder::Keep(OperandRole role, const Array& x, std::vector<Array>& kept) {
     const Place place = Find(x);
     Memory& memory = recording_->memories[static_cast<size_t>(place.memory)];
     memory.stand_in->Ref();
@@ -217,7 +217,7 @@ RecordedArray Recorder::Keep(const OperandInfo& info, const Array& x, std::vecto
                         static_cast<char*>(memory.stand_in->data()) + place.offset);
     y.body()->read_only = x.body()->read_only;
     memory.views.push_back(y.body());
-    const RecordedArray array{place, info.role, y.body()};
+    const RecordedArray array{place, role, y.body()};
     kept.push_back(std::move(y));
     return array;
 }
@@ -247,7 +247,7 @@ void Recorder::Keep(KernelCall& call) {
     const size_t n_before = recording_->memories.size();
     bool reads_unwritten = false;
     call.ForEachArray([&](const OperandInfo& info, const Array& x) {
-        recorded.arrays.push_back(Keep(info, x, kept));
+        recorded.arrays.push_back(Keep(info.role, x, kept));
     });
     size_t next = 0;
     recorded.call =
@@ -268,6 +268,32 @@ void Recorder::Keep(KernelCall& call) {
     recording_->calls.push_back(std::move(recorded));
     // A backend that did not tell of what the host wrote, or a program that reads any numbers.
     if (reads_unwritten) Refuse("an array is read that nothing has written");
+}
+
+void Recorder::CallHost(std::shared_ptr<HostCode> code, std::span<const Array> inputs,
+                        std::span<const uint32_t> n_kept, std::span<const Array> outputs) {
+    const std::span<const Array> all = inputs.empty() ? outputs : inputs;
+    Device& device = all.empty() ? GetDefaultDevice() : all[0].device();
+    RecordedCall recorded{&device, nullptr, {}, {}, Locate(), recording_->calls.size()};
+    recorded.host = HostCall{std::move(code), inputs.size(), recording_->keys.size(), {}};
+    const auto keep = [&](const Array& x, OperandRole role) {
+        const RecordedArray array = Keep(role, x, recorded.host->kept);
+        recorded.arrays.push_back(array);
+        Memory& memory = recording_->memories[static_cast<size_t>(array.place.memory)];
+        if (memory.made.empty()) memory.made = StrCat(recorded.name(), At(recorded.where));
+    };
+    for (const Array& x : inputs) {
+        keep(x, x.IsWritable() ? OperandRole::kInOut : OperandRole::kIn);
+    }
+    for (const Array& x : outputs) keep(x, OperandRole::kOut);
+    {
+        const std::lock_guard lock{g_mutex};
+        for (size_t i = 0; i < inputs.size(); ++i) {
+            const auto it = born_.find(inputs[i].buffer());
+            if (it != born_.end()) it->second.n_kept += n_kept[i];
+        }
+    }
+    recording_->calls.push_back(std::move(recorded));
 }
 
 Place Recorder::FindBytes(Device& device, char* data, int64_t nbytes) {
@@ -497,7 +523,7 @@ void Recorder::CheckNothingEscaped(std::span<const Array> outputs, void (*collec
     const auto find = [&]() -> int {
         const std::lock_guard lock{g_mutex};
         for (const auto& [buffer, temporary] : born_) {
-            if (temporary.memory < 0) continue;
+            if (temporary.memory < 0 || buffer->use_count() <= temporary.n_kept) continue;
             const auto is_here = [b = buffer](const Array& x) { return x.buffer() == b; };
             const auto has = [&](const auto& arrays) {
                 return std::ranges::any_of(arrays, is_here);

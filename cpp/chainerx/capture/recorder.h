@@ -67,6 +67,10 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
     // Says that the recording is of no use, and why, since there is more to know before a call.
     void Discard(std::string reason);
     const std::string& discarded() const { return discarded_; }
+    // The program has called code that each replay calls, too. Whatever of the inputs it has kept
+    // is its own, `n_kept` references to each.
+    void CallHost(std::shared_ptr<HostCode> code, std::span<const Array> inputs,
+                  std::span<const uint32_t> n_kept, std::span<const Array> outputs);
     // Whether an array was there before, and is no argument.
     bool Was(const Array& x) const;
     // Whether the step has used the memory of an array that was there before.
@@ -83,6 +87,7 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
     struct Temporary {
         int memory;
         int64_t nbytes;
+        uint32_t n_kept{0};  // references to it that code of the program has
     };
     struct Argument {
         Array array;
@@ -100,7 +105,7 @@ class CX_API Recorder : public CaptureObserver, public RecordObserver {
     Place FindBytes(Device& device, char* data, int64_t nbytes);
     Place FindEmpty(Device& device);
     int Hold(Buffer& buffer, bool is_borrowed);
-    RecordedArray Keep(const OperandInfo& info, const Array& x, std::vector<Array>& kept);
+    RecordedArray Keep(OperandRole role, const Array& x, std::vector<Array>& kept);
     int AddArgument(const Array& x);
     RecordedGrad* FindTouched(const Slot& slot, uint64_t id);
     void KeepLeaf(Slot& slot);

@@ -67,6 +67,7 @@ class Comparison {
     Found Compare(const RecordedCall& a, const RecordedCall& b) const {
         if (a.name() != b.name()) return StrCat("was ", Describe(a));
         if (a.device != b.device) return Was(a.device->name(), b.device->name());
+        if (a.host || b.host) return CompareHostCalls(a, b);
         if (!a.call) return Compare(*a.bytes, *b.bytes);
         if (a.arrays.size() != b.arrays.size()) return "has another number of arrays";
         size_t next = 0;
@@ -115,6 +116,18 @@ class Comparison {
                 if (info.is_equal(x, y)) return {};
                 return Was(info.to_string(x), info.to_string(y));
         }
+    }
+
+    Found CompareHostCalls(const RecordedCall& a, const RecordedCall& b) const {
+        if (!a.host || !b.host || a.host->n_inputs != b.host->n_inputs ||
+            a.arrays.size() != b.arrays.size() || !a.host->code->IsSame(*b.host->code)) {
+            return "is given something else than before, or returns it";
+        }
+        for (size_t i = 0; i < a.arrays.size(); ++i) {
+            if (auto found = Compare(a.arrays[i], b.arrays[i]))
+                return StrCat("array ", i, " ", *found);
+        }
+        return {};
     }
 
     // Nothing can be said about an address; but who made the array is known.

@@ -68,9 +68,27 @@ struct HostBytes {
     uint64_t add{0};  // what they begin with is the key plus this
 };
 
+// Code of the program that runs in each replay, in its place among the kernels.
+class CX_API HostCode {
+ public:
+    virtual ~HostCode() = default;
+    virtual std::string name() const = 0;
+    // Runs it on arrays like those that it was recorded with, and puts what it returns into new
+    // ones. What it throws ends the replay.
+    virtual void Run(std::span<const Array> inputs, std::span<const Array> outputs) = 0;
+    virtual bool IsSame(const HostCode& o) const = 0;
+};
+
+struct HostCall {
+    std::shared_ptr<HostCode> code;
+    size_t n_inputs;          // among the arrays of the call; the others are its outputs
+    size_t n_keys;            // that are drawn before it
+    std::vector<Array> kept;  // the arrays of the call
+};
+
 struct RecordedCall {
     Device* device;
-    std::unique_ptr<KeptCall> call;  // null for bytes
+    std::unique_ptr<KeptCall> call;  // null for bytes, and code of the program
     std::vector<RecordedArray> arrays;
     std::optional<HostBytes> bytes;
     std::string where;  // "train.py:31"; "" if it is not known
@@ -78,9 +96,13 @@ struct RecordedCall {
     size_t time;
     // An interrupt in it would leave other arrays than one somewhere in the step does.
     bool is_masked{false};
+    std::optional<HostCall> host{};
 
     // "Multiply", or "an array made of numbers".
-    std::string name() const { return call ? call->kernel().name : "array of the host"; }
+    std::string name() const {
+        if (host) return host->code->name();
+        return call ? call->kernel().name : "array of the host";
+    }
 };
 
 // Some memory of a step. The arrays of the recording are views of a buffer of its own, which stands

@@ -34,7 +34,7 @@ Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first, Opt
     }
     for (const RecordedCall& call : recording_->calls) {
         entries_.push_back({call.device, call.call.get(), call.bytes ? &*call.bytes : nullptr,
-                            call.time, call.is_masked});
+                            call.host ? &call : nullptr, call.time, call.is_masked});
     }
     for (size_t i = 0; i < recording_->memories.size(); ++i) {
         Memory& memory = recording_->memories[i];
@@ -51,27 +51,13 @@ Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first, Opt
         if (memory.writes != 0) written_.push_back(&memory);
     }
     for (const RecordedOutput& output : recording_->outputs) {
-        const Memory& memory = recording_->memories[static_cast<size_t>(output.place.memory)];
-        Source source{};
-        if (memory.kind == MemoryKind::kArgument) {
-            const auto& all = recording_->argument_memories;
-            const auto& grads = recording_->grads;
-            const auto it = std::ranges::find(all, output.place.memory);
-            if (it != all.end()) {
-                source.argument = static_cast<int>(it - all.begin());
-            } else {
-                source.grad = static_cast<int>(
-                    std::ranges::find(grads, output.place.memory, &RecordedGrad::memory) -
-                    grads.begin());
-            }
-        } else if (memory.kind == MemoryKind::kTemporary) {
-            auto it = std::ranges::find(fresh_, output.place.memory, &Fresh::memory);
-            if (it == fresh_.end()) {
-                it = fresh_.insert(it, {output.place.memory, output.device, memory.nbytes});
-            }
-            source.fresh = static_cast<int>(it - fresh_.begin());
-        }
-        sources_.push_back(source);
+        sources_.push_back(SourceOf(output.place));
+    }
+    for (const RecordedCall& call : recording_->calls) {
+        if (!call.host) continue;
+        std::vector<Source>& sources =
+            host_sources_.emplace_back(&call, std::vector<Source>{}).second;
+        for (const RecordedArray& x : call.arrays) sources.push_back(SourceOf(x.place));
     }
     keys_.resize(recording_->keys.size());
     FindOwnGrads();
@@ -86,6 +72,29 @@ Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first, Opt
     for (const Memory& memory : recording_->memories) {
         if (memory.held != nullptr) order_.Add(*memory.held);
     }
+}
+
+Replay::Source Replay::SourceOf(const Place& place) {
+    const Memory& memory = recording_->memories[static_cast<size_t>(place.memory)];
+    Source source{};
+    if (memory.kind == MemoryKind::kArgument) {
+        const auto& all = recording_->argument_memories;
+        const auto& grads = recording_->grads;
+        const auto it = std::ranges::find(all, place.memory);
+        if (it != all.end()) {
+            source.argument = static_cast<int>(it - all.begin());
+        } else {
+            source.grad = static_cast<int>(
+                std::ranges::find(grads, place.memory, &RecordedGrad::memory) - grads.begin());
+        }
+    } else if (memory.kind == MemoryKind::kTemporary) {
+        auto it = std::ranges::find(fresh_, place.memory, &Fresh::memory);
+        if (it == fresh_.end()) {
+            it = fresh_.insert(it, {place.memory, memory.stand_in->device(), memory.nbytes});
+        }
+        source.fresh = static_cast<int>(it - fresh_.begin());
+    }
+    return source;
 }
 
 void Replay::FindOwnGrads() {
@@ -245,6 +254,10 @@ void Replay::RunCalls() {
             Run(entry);
             continue;
         }
+        if (entry.host != nullptr) {
+            RunHost(*entry.host);
+            continue;
+        }
         const HostBytes& host = *entry.bytes;
         if (graph_ != nullptr && graph_->IsWritten(host)) continue;
         const Memory& memory = recording_->memories[static_cast<size_t>(host.to.memory)];
@@ -292,21 +305,53 @@ void Replay::ReleaseFresh(std::span<const Array> arguments) noexcept {
     }
 }
 
+Buffer* Replay::BufferOf(const Source& source, const Memory& memory,
+                         std::span<const Array> arguments) const {
+    if (source.fresh >= 0) return fresh_[static_cast<size_t>(source.fresh)].buffer;
+    if (source.argument >= 0) return arguments[static_cast<size_t>(source.argument)].buffer();
+    if (source.grad >= 0) return present_[static_cast<size_t>(source.grad)].buffer();
+    return memory.held;
+}
+
+void Replay::DrawKeys(size_t end) {
+    for (; n_drawn_ < end; ++n_drawn_) keys_[n_drawn_] = recording_->keys[n_drawn_]();
+}
+
+// Arrays own their memory, so that the code may keep them.
+void Replay::RunHost(const RecordedCall& call) {
+    const auto sources =
+        std::ranges::find(host_sources_, &call, &decltype(host_sources_)::value_type::first);
+    std::vector<Array> arrays;
+    for (size_t i = 0; i < call.arrays.size(); ++i) {
+        const RecordedArray& x = call.arrays[i];
+        const Memory& memory = recording_->memories[static_cast<size_t>(x.place.memory)];
+        Buffer* const buffer = BufferOf(sources->second[i], memory, arguments_);
+        buffer->Ref();
+        const ArrayBody& body = *x.body;
+        Array& y = arrays.emplace_back(
+            MakeArray(body.shape, body.strides, body.dtype, *body.device, buffer, body.data));
+        y.body()->read_only = body.read_only;
+    }
+    const std::span<const Array> all = arrays;
+    call.host->code->Run(all.first(call.host->n_inputs), all.subspan(call.host->n_inputs));
+    DrawKeys(KeysBefore(sources + 1 - host_sources_.begin()));
+}
+
+size_t Replay::KeysBefore(ptrdiff_t i) const {
+    const auto n = static_cast<ptrdiff_t>(host_sources_.size());
+    return i < n ? host_sources_[static_cast<size_t>(i)].first->host->n_keys : keys_.size();
+}
+
 Array Replay::MakeOutput(size_t i, std::span<const Array> arguments) {
     const RecordedOutput& output = recording_->outputs[i];
     const Memory& memory = recording_->memories[static_cast<size_t>(output.place.memory)];
-    const auto [k, argument, grad] = sources_[i];
-    Buffer* buffer = memory.held;
-    if (k >= 0) {
-        Fresh& f = fresh_[static_cast<size_t>(k)];
+    const Source& source = sources_[i];
+    if (source.fresh >= 0) {
+        Fresh& f = fresh_[static_cast<size_t>(source.fresh)];
         Array old = std::exchange(f.old_grad, Array{});
         if (!old.is_null() && old.buffer() == f.buffer) return old;
-        buffer = f.buffer;
-    } else if (argument >= 0) {
-        buffer = arguments[static_cast<size_t>(argument)].buffer();
-    } else if (grad >= 0) {
-        buffer = present_[static_cast<size_t>(grad)].buffer();
     }
+    Buffer* const buffer = BufferOf(source, memory, arguments);
     buffer->Ref();
     Array x = MakeArray(output.shape, output.strides, output.dtype, *output.device, buffer,
                         static_cast<char*>(memory.stand_in->data()) + output.place.offset);
@@ -381,8 +426,10 @@ bool Replay::Run(std::span<const Array> arguments, std::vector<Array>& outputs,
     const PresentScope present{present_};
     reason = Begin(arguments);
     if (reason != nullptr) return false;
-    for (size_t i = 0; i < keys_.size(); ++i) keys_[i] = recording.keys[i]();
+    n_drawn_ = 0;
+    DrawKeys(KeysBefore(0));
     MovePlaces(arguments);
+    arguments_ = arguments;
     struct Guard {
         Replay& self;
         std::span<const Array> arguments;

@@ -49,6 +49,7 @@ class CX_API Replay {
     int64_t fused_count() const { return n_fused_; }
     // Not while it runs: chains take memory in their first run.
     int64_t nbytes() const;
+    bool calls_host() const { return !host_sources_.empty(); }
     // Null if the calls are not all on a device that could repeat them by one launch.
     const GraphReplay* graph() const { return graph_.get(); }
     const Recording& recording() const { return *recording_; }
@@ -56,10 +57,11 @@ class CX_API Replay {
  private:
     struct Entry {
         Device* device;
-        const KeptCall* call;    // null for bytes
-        const HostBytes* bytes;  // null for a call
-        size_t time;             // as in RecordedCall
-        bool is_masked;          // the same
+        const KeptCall* call;      // null for bytes
+        const HostBytes* bytes;    // null for a call
+        const RecordedCall* host;  // null for other calls than of code of the program
+        size_t time;               // as in RecordedCall
+        bool is_masked;            // the same
     };
     // Memory of which each run allocates a new one, or uses that of a gradient which nobody else
     // has and which the step would throw away.
@@ -72,6 +74,12 @@ class CX_API Replay {
         bool is_allocated{false};
         Array old_grad{};
     };
+    // The index of memory in fresh_, of an argument, or of a gradient; all -1 if it is held.
+    struct Source {
+        int fresh{-1};
+        int argument{-1};
+        int grad{-1};
+    };
 
     void PlanMemory();
     // Finds gradients whose memory can be used again.
@@ -79,6 +87,10 @@ class CX_API Replay {
     // Brings memory that leaves the step to its address.
     void TakeFresh(std::span<const Array> arguments);
     void ReleaseFresh(std::span<const Array> arguments) noexcept;
+    // Where memory is that leaves the step.
+    Source SourceOf(const Place& place);
+    Buffer* BufferOf(const Source& source, const Memory& memory,
+                     std::span<const Array> arguments) const;
     // A result, or a gradient, of a step whose kernels were called.
     Array MakeOutput(size_t i, std::span<const Array> arguments);
     // Returns whether memory that was there before the step is held by recordings alone: the
@@ -101,6 +113,10 @@ class CX_API Replay {
     void MovePlaces(std::span<const Array> arguments);
     static void Run(const Entry& entry);
     void RunCalls();
+    void RunHost(const RecordedCall& call);
+    // Keys are drawn in the order of the step: those before code of the program, then others.
+    void DrawKeys(size_t end);
+    size_t KeysBefore(ptrdiff_t host_call) const;
     // After an error in a call: gradients become what they are at that moment of the step.
     void SettleGrads(std::span<const Array> arguments);
     // The same by one launch, where the device can.
@@ -109,17 +125,14 @@ class CX_API Replay {
     std::unique_ptr<Recording> recording_;
     std::vector<Entry> entries_;
     std::vector<Fresh> fresh_;
-    // By output: the index of its memory in fresh_, of an argument, or of a gradient; all -1 if it
-    // is held.
-    struct Source {
-        int fresh{-1};
-        int argument{-1};
-        int grad{-1};
-    };
-    std::vector<Source> sources_;
+    std::vector<Source> sources_;  // by output
+    // By call of code of the program: of its arrays.
+    std::vector<std::pair<const RecordedCall*, std::vector<Source>>> host_sources_;
     std::vector<uint64_t> keys_;
-    std::vector<bool> is_fixed_;  // by argument
-    std::vector<Array> arenas_;   // one per device
+    size_t n_drawn_{0};                   // of the keys, in a run
+    std::span<const Array> arguments_{};  // in a run
+    std::vector<bool> is_fixed_;          // by argument
+    std::vector<Array> arenas_;           // one per device
     StreamOrder order_;
     std::unique_ptr<GraphReplay> graph_;
     std::vector<Memory*> held_;

@@ -9,6 +9,7 @@
 #include "chainerx/python/capture/captured.h"
 #include "chainerx/python/capture/part.h"
 #include "chainerx/python/capture/state.h"
+#include "chainerx/python/capture/static_code.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/core_api.h"
 #include "chainerx/python/device.h"
@@ -119,6 +120,7 @@ NB_MODULE(_core, m) {
         InitCapture(engine_module.ptr());
         InitCapturePart(engine_module.ptr());
         InitCaptureState(engine_module.ptr());
+        InitStaticCode(engine_module.ptr());
     } catch (const PythonError&) {
         throw nb::python_error();
     }

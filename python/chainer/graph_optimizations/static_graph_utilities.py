@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import typing as tp
 
+from chainerx import _draws
 from chainerx._core import engine
 
 from chainer.graph_optimizations._decorate import decorate
@@ -15,9 +16,14 @@ if tp.TYPE_CHECKING:
 
 
 def static_code(*dec_args: tp.Any, **dec_kwargs: tp.Any) -> tp.Any:
-    """Decorator of code inside of a static subgraph that is no differentiable function.
+    """Decorator of code that Python runs in each call of a static subgraph.
 
-    It runs in each call: a method with a static graph that calls it is not replayed.
+    Where a recording is replayed, of a method with a static graph or of a step that
+    `chainerx.capture` records, it is called in its place between the kernels, with the arrays of
+    that replay. It may keep them and write to them, and do what else it likes. What it returns has
+    the same form each time: None, numbers that never change, and arrays, alone or in tuples, lists
+    and dicts, of the same shapes and dtypes. They have no gradient; where they come from arrays
+    that need one, the code around it runs as it is.
 
     Args:
         *dec_args: The function, where there are no arguments.
@@ -34,7 +40,8 @@ def static_code(*dec_args: tp.Any, **dec_kwargs: tp.Any) -> tp.Any:
         @functools.wraps(function)
         def run(*inputs: tp.Any, **named: tp.Any) -> tp.Any:
             if engine.is_capturing():
-                engine.refuse_capture(f'code of Python, {_name_of(function)}, is called')
+                name = _name_of(function)
+                return _draws.apart(lambda: engine.static_call(function, name, inputs, named))
             return function(*inputs, **named)
 
         return run

@@ -274,7 +274,10 @@ def test_several_outputs():
 
 REFUSED = {
     'reads': (lambda self, y: y * float(y.array.sum()), 'values are read'),
-    'code': (lambda self, y: noted(self, y), 'code of Python, noted, is called'),
+    'code': (
+        lambda self, y: noted(self, y),
+        'noted returns arrays, and is given one that needs a gradient',
+    ),
     'keeps': (lambda self, y: setattr(self, 'seen', y) or y * 2, None),
 }
 

@@ -134,6 +134,8 @@ struct Run {
             Check(PyObject_CallMethod(watch.get(), "check", nullptr));
             FinishState(noted, watch.get());
         }
+        self->held->insert(self->held->end(), NotedPlaces::held()->begin(),
+                           NotedPlaces::held()->end());
         form = std::make_unique<ResultForm>(result.get(), arrays);
         return arrays;
     }

@@ -77,14 +77,20 @@ bool IsEnd(const Array& x) {
     return true;
 }
 
-ResultForm::ResultForm(PyObject* result, std::vector<Array>& arrays, bool is_state, const Was* was)
-    : is_state_{is_state}, was_{was}, root_{Take(result, arrays, 0)}, size_{arrays.size()} {
+ResultForm::ResultForm(PyObject* result, std::vector<Array>& arrays, bool is_state, const Was* was,
+                       bool is_call)
+    : is_state_{is_state},
+      is_call_{is_call},
+      was_{was},
+      root_{Take(result, arrays, 0)},
+      size_{arrays.size()} {
     was_ = nullptr;
 }
 
 ResultForm::Node ResultForm::Take(PyObject* o, std::vector<Array>& arrays, int depth) {
     if (depth > kMaxNesting) throw ValueError{"capture: the result is nested too deeply"};
     Node node{};
+    const size_t n_before = arrays.size();
     const auto add = [&](Kind kind, const char* text, const Array& x, bool requires_grad) {
         node.kind = kind;
         node.array = arrays.size();
@@ -141,7 +147,7 @@ ResultForm::Node ResultForm::Take(PyObject* o, std::vector<Array>& arrays, int d
             text_ += ", ";
         }
         text_ += '}';
-    } else if (const std::optional<Attributes> attributes = AttributesOf(o)) {
+    } else if (const auto attributes = is_call_ ? std::nullopt : AttributesOf(o)) {
         node.kind = Kind::kDataclass;
         node.object = Ref{Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(o)))};
         text_ += Py_TYPE(o)->tp_name;
@@ -150,6 +156,10 @@ ResultForm::Node ResultForm::Take(PyObject* o, std::vector<Array>& arrays, int d
         node.kind = Kind::kObject;
         node.object = Ref{Py_NewRef(o)};
         text_ += Text(o);
+    }
+    const bool is_mutable = node.kind == Kind::kList || node.kind == Kind::kDict;
+    if (is_call_ && depth > 1 && is_mutable && arrays.size() == n_before) {
+        node.same = Ref{Py_NewRef(o)};
     }
     return node;
 }
@@ -177,13 +187,12 @@ Attributes ResultForm::FillAttributes(const Node& node, const std::vector<Array>
 PyObject* ResultForm::Fill(const std::vector<Array>& arrays) const { return Fill(root_, arrays); }
 
 PyObject* ResultForm::Fill(const Node& node, const std::vector<Array>& arrays) {
+    if (node.same) return Py_NewRef(node.same.get());
     switch (node.kind) {
         case Kind::kArray:
-            if (node.same) return Py_NewRef(node.same.get());
             if (node.requires_grad) arrays[node.array].RequireGrad();
             return Check(Wrap(arrays[node.array])).Release();
         case Kind::kVariable: {
-            if (node.same) return Py_NewRef(node.same.get());
             Ref o{engine::NewVariable(arrays[node.array], node.array_kind, node.requires_grad)};
             if (!node.object) return o.Release();
             if (PyObject_SetAttrString(o.get(), "__class__", node.object.get()) < 0) {
@@ -193,7 +202,6 @@ PyObject* ResultForm::Fill(const Node& node, const std::vector<Array>& arrays) {
             return o.Release();
         }
         case Kind::kNumpy:
-            if (node.same) return Py_NewRef(node.same.get());
             return Check(ToNumpy(arrays[node.array], false)).Release();
         case Kind::kObject:
             return Py_NewRef(node.object.get());

@@ -33,6 +33,12 @@ class ResultForm {
         return ResultForm{value, arrays, true, &was};
     }
 
+    // The same of arguments, in a tuple and a dict: lists, dicts and objects without arrays stay
+    // themselves.
+    static ResultForm OfCall(PyObject* arguments, std::vector<Array>& arrays) {
+        return ResultForm{arguments, arrays, false, nullptr, true};
+    }
+
     // Puts arrays in their places. New reference.
     PyObject* Fill(const std::vector<Array>& arrays) const;
 
@@ -68,7 +74,8 @@ class ResultForm {
         std::vector<Node> children;
     };
 
-    ResultForm(PyObject* result, std::vector<Array>& arrays, bool is_state, const Was* was);
+    ResultForm(PyObject* result, std::vector<Array>& arrays, bool is_state, const Was* was,
+               bool is_call = false);
     Node Take(PyObject* o, std::vector<Array>& arrays, int depth);
     void TakeAttributes(const Attributes& attributes, Node& node, std::vector<Array>& arrays,
                         int depth);
@@ -77,6 +84,7 @@ class ResultForm {
     static int Traverse(const Node& node, visitproc visit, void* arg);
 
     bool is_state_;
+    bool is_call_;
     const Was* was_;  // while it takes apart
     size_t n_same_{0};
     std::string text_;

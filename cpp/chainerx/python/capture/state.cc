@@ -21,29 +21,6 @@ constexpr const char* kAdvice =
     ", so that its backward would go on into an earlier call, which a replay can't. Unchain it at "
     "the end of the step (loss.unchain_backward()), or run the step in chainer.no_backprop_mode()";
 
-// Adds the variables and arrays in a value, as they are. Parameters are nobody's results.
-void CollectArrays(PyObject* o, std::vector<Array>& arrays, int depth = 0) {
-    if (o == nullptr || depth > kMaxNesting) return;
-    if (IsNdArray(o)) {
-        arrays.push_back(Self(o));
-    } else if (engine::IsVariable(o)) {
-        engine::VariableObject* v = engine::AsVariable(o);
-        if (v->storage->object == Py_None || IsParameter(o)) return;
-        arrays.push_back(engine::RecordOf("capture", v));
-    } else if (PyTuple_Check(o) || PyList_CheckExact(o)) {
-        const Items items{o};
-        for (Py_ssize_t i = 0; i < items.size(); ++i) CollectArrays(items[i], arrays, depth + 1);
-    } else if (PyDict_CheckExact(o) || PyODict_CheckExact(o)) {
-        const Ref values = Check(PyMapping_Values(o));
-        const Items items{values.get()};
-        for (Py_ssize_t i = 0; i < items.size(); ++i) CollectArrays(items[i], arrays, depth + 1);
-    } else if (const std::optional<Attributes> attributes = AttributesOf(o)) {
-        for (const auto& [name, value] : *attributes) {
-            CollectArrays(value.get(), arrays, depth + 1);
-        }
-    }
-}
-
 std::vector<Array> ArraysIn(PyObject* o) {
     const internal::Unobserved by_ourselves;
     std::vector<Array> arrays;
@@ -133,9 +110,35 @@ PyMethodDef g_functions[] = {
 
 }  // namespace
 
+void CollectArrays(PyObject* o, std::vector<Array>& arrays, int depth) {
+    if (o == nullptr || depth > kMaxNesting) return;
+    if (IsNdArray(o)) {
+        arrays.push_back(Self(o));
+    } else if (engine::IsVariable(o)) {
+        engine::VariableObject* v = engine::AsVariable(o);
+        if (v->storage->object == Py_None || IsParameter(o)) return;
+        arrays.push_back(engine::RecordOf("capture", v));
+    } else if (PyTuple_Check(o) || PyList_CheckExact(o)) {
+        const Items items{o};
+        for (Py_ssize_t i = 0; i < items.size(); ++i) CollectArrays(items[i], arrays, depth + 1);
+    } else if (PyDict_CheckExact(o) || PyODict_CheckExact(o)) {
+        const Ref values = Check(PyMapping_Values(o));
+        const Items items{values.get()};
+        for (Py_ssize_t i = 0; i < items.size(); ++i) CollectArrays(items[i], arrays, depth + 1);
+    } else if (const std::optional<Attributes> attributes = AttributesOf(o)) {
+        for (const auto& [name, value] : *attributes) {
+            CollectArrays(value.get(), arrays, depth + 1);
+        }
+    }
+}
+
 NotedPlaces::NotedPlaces() : outer_{std::exchange(t_noted, this)} {}
 
 NotedPlaces::~NotedPlaces() { t_noted = outer_; }
+
+std::vector<std::shared_ptr<const Traversable>>* NotedPlaces::held() {
+    return t_noted != nullptr ? &t_noted->held_ : nullptr;
+}
 
 void NotedPlaces::Add(NamedPlace at, Ref before, bool is_told) {
     const auto is_it = [&](const Noted& noted) { return noted.at.place == at.place; };

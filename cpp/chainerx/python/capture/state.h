@@ -15,6 +15,9 @@
 
 namespace chainerx::python {
 
+// Adds the variables and arrays in a value, as they are. Parameters are nobody's results.
+void CollectArrays(PyObject* o, std::vector<Array>& arrays, int depth = 0);
+
 // A place and what it is called in messages: "LSTM.h".
 struct NamedPlace {
     Place place;
@@ -38,10 +41,13 @@ class NotedPlaces {
     // The first time that a place is noted counts.
     void Add(NamedPlace at, Ref before, bool is_told);
     std::vector<Noted>& all() { return all_; }
+    // What else the recording holds. Null outside of steps.
+    static std::vector<std::shared_ptr<const Traversable>>* held();
 
  private:
     NotedPlaces* const outer_;
     std::vector<Noted> all_;
+    std::vector<std::shared_ptr<const Traversable>> held_;
 };
 
 // The state of a captured function: the places that its step reads before it sets them.

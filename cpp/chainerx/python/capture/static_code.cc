@@ -1,0 +1,198 @@
+#include "chainerx/python/capture/static_code.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "chainerx/capture/recorder.h"
+#include "chainerx/core/error.h"
+#include "chainerx/core/overlap.h"
+#include "chainerx/kernels/strided/memory.h"
+#include "chainerx/python/capture/results.h"
+#include "chainerx/python/capture/state.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/errors.h"
+
+namespace chainerx::python {
+namespace {
+
+std::string Describe(const Array& x) { return StrCat(x.dtype(), " of shape ", x.shape()); }
+
+void CopyTo(const Array& x, const Array& to) {
+    if (x.GetTotalSize() != 0) CallOn<kernels::AsType>(to.device(), x, to);
+}
+
+// A call of a function with the arguments of one form, and a result of another one.
+class StaticCode : public internal::HostCode, public Traversable {
+ public:
+    StaticCode(PyObject* function, PyObject* name, ResultForm given)
+        : function_{Py_NewRef(function)}, given_{std::move(given)} {
+        const char* text = PyUnicode_AsUTF8(name);
+        if (text == nullptr) throw PythonError{};
+        name_ = StrCat("static_code ", text);
+    }
+
+    // The function gets arrays of its own, so that it shows which of them it keeps.
+    Ref Call(std::span<const Array> inputs) const {
+        std::vector<Array> own;
+        for (const Array& x : inputs) own.push_back(internal::Detached(x));
+        const Ref given{given_.Fill(own)};
+        return Check(PyObject_Call(function_.get(), PyTuple_GET_ITEM(given.get(), 0),
+                                   PyTuple_GET_ITEM(given.get(), 1)));
+    }
+
+    void Return(ResultForm form, const std::vector<Array>& arrays, std::span<const Array> inputs) {
+        returned_ = std::make_unique<ResultForm>(std::move(form));
+        for (const Array& x : arrays) {
+            const auto it = std::ranges::find_if(
+                inputs, [&](const Array& input) { return internal::IsSamePlace(input, x); });
+            origins_.push_back(it != inputs.end() ? static_cast<int>(it - inputs.begin()) : -1);
+        }
+    }
+    // By array that it returns: the index of the input that it is, or -1.
+    const std::vector<int>& origins() const { return origins_; }
+    const ResultForm& returned() const { return *returned_; }
+
+    std::string name() const override { return name_; }
+
+    void Run(std::span<const Array> inputs, std::span<const Array> outputs) override {
+        std::vector<Array> arrays;
+        const Ref result = Call(inputs);
+        const ResultForm form{result.get(), arrays};
+        if (form.text() != returned_->text()) {
+            throw CaptureError{name_,         ": returned ",     form.text(),
+                               ", expected ", returned_->text(), " as when it was recorded"};
+        }
+        size_t next = 0;
+        for (size_t i = 0; i < arrays.size(); ++i) {
+            const int origin = origins_[i];
+            const Array& to = origin < 0 ? outputs[next++] : inputs[static_cast<size_t>(origin)];
+            const Array& x = arrays[i];
+            if (origin >= 0 && internal::IsSamePlace(x, to)) continue;
+            if (origin >= 0 || x.dtype() != to.dtype() || x.shape() != to.shape() ||
+                &x.device() != &to.device()) {
+                throw CaptureError{name_,
+                                   ": returned an array of ",
+                                   Describe(x),
+                                   " on ",
+                                   x.device().name(),
+                                   ", expected ",
+                                   origin >= 0 ? "the one that it was given" : Describe(to),
+                                   " on ",
+                                   to.device().name(),
+                                   " as when it was recorded"};
+            }
+            CopyTo(x, to);
+        }
+    }
+
+    bool IsSame(const HostCode& o) const override {
+        const auto* other = dynamic_cast<const StaticCode*>(&o);
+        return other != nullptr && other->function_.get() == function_.get() &&
+               other->given_.text() == given_.text() &&
+               other->returned_->text() == returned_->text() && other->origins_ == origins_;
+    }
+
+    int Traverse(visitproc visit, void* arg) const override {
+        Py_VISIT(function_.get());
+        if (const int r = given_.Traverse(visit, arg); r != 0) return r;
+        return returned_ != nullptr ? returned_->Traverse(visit, arg) : 0;
+    }
+
+ private:
+    Ref function_;
+    std::string name_;
+    ResultForm given_;
+    std::unique_ptr<ResultForm> returned_;
+    std::vector<int> origins_;
+};
+
+// What the step goes on with, in the place of arrays that the code has returned: those that it was
+// given, and new ones, which are outputs of the call.
+std::vector<Array> TakeResults(const StaticCode& code, const std::vector<Array>& inputs,
+                               const std::vector<Array>& arrays, std::vector<Array>& outputs) {
+    std::vector<Array> results;
+    for (size_t i = 0; i < arrays.size(); ++i) {
+        const int origin = code.origins()[i];
+        if (origin >= 0) {
+            results.push_back(inputs[static_cast<size_t>(origin)]);
+            continue;
+        }
+        const Array& x = arrays[i];
+        results.push_back(outputs.emplace_back(EmptyUnchecked(x.shape(), x.dtype(), x.device())));
+        const internal::Unobserved by_ourselves;
+        CopyTo(x, outputs.back());
+    }
+    return results;
+}
+
+bool NeedsGradient(PyObject* given) {
+    std::vector<Array> arrays;
+    CollectArrays(given, arrays);
+    return std::ranges::any_of(arrays,
+                               [](const Array& x) { return x.IsBackpropRequired(AnyGraph{}); });
+}
+
+// static_call(function, name, args, kwargs): what function(*args, **kwargs) returns, which replays
+// call in its place.
+PyObject* StaticCall(PyObject*, PyObject* const* args, Py_ssize_t n) try {
+    if (n != 4 || !PyTuple_CheckExact(args[2]) || !PyDict_CheckExact(args[3])) {
+        throw TypeError{"static_call: expected a function, its name, a tuple and a dict"};
+    }
+    auto* recorder = static_cast<internal::Recorder*>(internal::CurrentCapture());
+    auto* const held = NotedPlaces::held();
+    if (recorder == nullptr || held == nullptr) return PyObject_Call(args[0], args[2], args[3]);
+    const Ref given = Check(PyTuple_Pack(2, args[2], args[3]));
+    std::vector<Array> inputs;
+    std::vector<Array> arrays;
+    std::vector<uint32_t> n_kept;
+    std::shared_ptr<StaticCode> code;
+    {
+        const internal::Unobserved by_the_program;
+        code =
+            std::make_shared<StaticCode>(args[0], args[1], ResultForm::OfCall(given.get(), inputs));
+        const bool needs_gradient = NeedsGradient(given.get());
+        for (const Array& x : inputs) n_kept.push_back(x.buffer()->use_count());
+        Ref result =
+            needs_gradient ? Check(PyObject_Call(args[0], args[2], args[3])) : code->Call(inputs);
+        ResultForm form{result.get(), arrays};
+        if (needs_gradient && !arrays.empty()) {
+            recorder->Refuse(StrCat(code->name(),
+                                    " returns arrays, and is given one that needs a gradient, "
+                                    "which it would not get")
+                                 .c_str());
+            return result.Release();
+        }
+        code->Return(std::move(form), arrays, inputs);
+        result = Ref{};
+        for (size_t i = 0; i < inputs.size(); ++i) {
+            uint32_t now = inputs[i].buffer()->use_count();
+            for (const Array& y : arrays) now -= y.buffer() == inputs[i].buffer() ? 1 : 0;
+            n_kept[i] = now > n_kept[i] ? now - n_kept[i] : 0;
+        }
+    }
+    std::vector<Array> outputs;
+    const std::vector<Array> results = TakeResults(*code, inputs, arrays, outputs);
+    held->push_back(code);
+    recorder->CallHost(code, inputs, n_kept, outputs);
+    const internal::Unobserved by_ourselves;  // NumPy arrays are handed out as such
+    return code->returned().Fill(results);
+} catch (...) {
+    return Failed("static_code");
+}
+
+PyMethodDef g_functions[] = {
+    {"static_call", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&StaticCall)),
+     METH_FASTCALL,
+     "Calls a function in the step that is recorded; each replay calls it, too, in its place."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+void InitStaticCode(PyObject* engine) {
+    if (PyModule_AddFunctions(engine, g_functions) < 0) throw PythonError{};
+}
+
+}  // namespace chainerx::python

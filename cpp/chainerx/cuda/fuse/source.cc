@@ -174,12 +174,15 @@ class Writer {
         const std::vector<bool> marked = MarkStored();
         std::string text = DefineUniform(marked, Place::kPack);
         text += StrCat("    const int64_t first = ThreadNumber() * ", width_,
-                       ";\n    if (first >= p.head.size) return;\n");
+                       ";\n    if (first >= p.head.size) return;\n"
+                       "    const bool is_whole = first + ",
+                       width_, " <= p.head.size;\n");
         for (size_t k = 0; k < marked.size(); ++k) {
             const FusedValue& value = program_.values[k];
             if (!marked[k] || value.kind != Kind::kLoad || value.is_uniform) continue;
-            text += StrCat("    const auto in", value.index, " = LoadPack<", width_, ">(At<const ",
-                           TypeOf(k), ">(p.data[", value.index, "]), first, p.head.size);\n");
+            text +=
+                StrCat("    const auto in", value.index, " = LoadPack<", width_, ">(At<const ",
+                       TypeOf(k), ">(p.data[", value.index, "]), first, p.head.size, is_whole);\n");
         }
         for (const FusedStore& store : program_.stores) {
             text += StrCat("    Pack<", TypeOfArray(store.array), ", ", width_, "> out",
@@ -193,7 +196,7 @@ class Writer {
         text += "    }\n";
         for (const FusedStore& store : program_.stores) {
             text += StrCat("    StorePack(out", store.array, ", At<", TypeOfArray(store.array),
-                           ">(p.data[", store.array, "]), first, p.head.size);\n");
+                           ">(p.data[", store.array, "]), first, p.head.size, is_whole);\n");
         }
         return text;
     }

@@ -14,21 +14,25 @@ struct alignas(sizeof(T) * kWidth) Pack {
     T v[kWidth];
 };
 
-// The pack from element `first` of `size` on; the last one is there in part. Either way the same
+// The pack from element `first` of `size` on. The last one is there in part: either way the same
 // code computes it, for a long expression takes long to compile.
 template <int kWidth, typename T>
-inline Pack<T, kWidth> LoadPack(const T* in, int64_t first, int64_t size) {
+inline Pack<T, kWidth> LoadPack(const T* in, int64_t first, int64_t size, bool is_whole) {
     in += first;
-    if (first + kWidth <= size) return *reinterpret_cast<const Pack<T, kWidth>*>(in);
     Pack<T, kWidth> pack;
+    if (is_whole) {
+        pack = *reinterpret_cast<const Pack<T, kWidth>*>(in);
+    } else {
 #pragma unroll
-    for (int j = 0; j < kWidth; ++j) pack.v[j] = in[first + j < size ? j : 0];
+        for (int j = 0; j < kWidth; ++j) pack.v[j] = in[first + j < size ? j : 0];
+    }
     return pack;
 }
 template <typename T, int kWidth>
-inline void StorePack(const Pack<T, kWidth>& pack, T* out, int64_t first, int64_t size) {
+inline void StorePack(const Pack<T, kWidth>& pack, T* out, int64_t first, int64_t size,
+                      bool is_whole) {
     out += first;
-    if (first + kWidth <= size) {
+    if (is_whole) {
         *reinterpret_cast<Pack<T, kWidth>*>(out) = pack;
         return;
     }
@@ -64,12 +68,13 @@ inline void ComputeContiguous(const ElementwiseParams<kInputs>& p) {
     using C = typename Numbers::template Compute<T>;
     const int64_t first = ThreadNumber() * kWidth;
     if (first >= p.size) return;
+    const bool is_whole = first + kWidth <= p.size;
 
     Pack<T, kWidth> packs[kInputs];
 #pragma unroll
     for (int k = 0; k < kInputs; ++k) {
         if ((kScalarMask >> k & 1) != 0) continue;
-        packs[k] = LoadPack<kWidth>(At<const T>(p.in[k]), first, p.size);
+        packs[k] = LoadPack<kWidth>(At<const T>(p.in[k]), first, p.size, is_whole);
     }
     Pack<Out, kWidth> y;
 #pragma unroll
@@ -82,7 +87,7 @@ inline void ComputeContiguous(const ElementwiseParams<kInputs>& p) {
         }
         y.v[j] = Numbers::template Store<Out>(Apply<Row>(x));
     }
-    StorePack(y, At<Out>(p.out), first, p.size);
+    StorePack(y, At<Out>(p.out), first, p.size, is_whole);
 }
 
 // Any strides. `Index` is uint32_t below 2^31 elements.

@@ -18,12 +18,13 @@ inline void WhereContiguous(const ElementwiseParams<3>& p) {
     constexpr int kWidth = 16 / sizeof(T);
     const int64_t first = ThreadNumber() * kWidth;
     if (first >= p.size) return;
-    const auto chosen = LoadPack<kWidth>(At<const Bool8>(p.in[0]), first, p.size);
+    const bool is_whole = first + kWidth <= p.size;
+    const auto chosen = LoadPack<kWidth>(At<const Bool8>(p.in[0]), first, p.size, is_whole);
     Pack<T, kWidth> values[2];
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
         if ((kScalarMask >> (k + 1) & 1) == 0) {
-            values[k] = LoadPack<kWidth>(At<const T>(p.in[k + 1]), first, p.size);
+            values[k] = LoadPack<kWidth>(At<const T>(p.in[k + 1]), first, p.size, is_whole);
             continue;
         }
 #pragma unroll
@@ -33,7 +34,7 @@ inline void WhereContiguous(const ElementwiseParams<3>& p) {
     for (int j = 0; j < kWidth; ++j) {
         values[0].v[j] = Select(chosen.v[j], values[0].v[j], values[1].v[j]);
     }
-    StorePack(values[0], At<T>(p.out), first, p.size);
+    StorePack(values[0], At<T>(p.out), first, p.size, is_whole);
 }
 
 // Any strides. Only the chosen operand is read.

@@ -1,6 +1,7 @@
 """Arrays and objects between processes."""
 
 import chainer
+import chainermn
 import chainerx as chx
 import ml_dtypes
 import numpy as np
@@ -331,6 +332,56 @@ def check_what_differs(comm):
             lambda: comm.allreduce(x),
         )
     same(comm.allreduce(np.array(1)), np.array(comm.size))  # and all go on
+
+
+def check_splits_and_classes_that_differ(comm):
+    if comm.size == 1:
+        return
+    first = comm.rank == 0
+    call = (lambda: comm.split(0, 0)) if first else (lambda: comm.allreduce(np.zeros(1)))
+    differs(comm, RuntimeError, 'rank 0 calls split, and rank 1 calls allreduce', call)
+    differs(
+        comm,
+        ValueError,
+        'create_communicator: rank 0 has NaiveCommunicator, and rank 1 has FlatCommunicator',
+        lambda: chainermn.create_communicator('naive' if first else 'flat', comm.mpi_comm),
+    )
+
+
+def check_finalize(comm):
+    """It waits for nobody; those who go on alone hear of it."""
+    part = comm.split(0, comm.rank)
+    other = comm.split(0, comm.rank)
+    last = comm.rank == comm.size - 1
+    if last:
+        part.finalize()
+    comm.mpi_comm.Barrier()
+    other.finalize()
+    if not last:
+        part.finalize()
+    for _ in range(2):
+        part.finalize()
+        for call in (
+            lambda: part.allreduce(np.zeros(1)),
+            lambda: part.bcast_obj(1),
+            lambda: part.split(0, 0),
+            lambda: part.send(np.zeros(1), 0, 0),
+            lambda: part.recv(0, 0),
+            lambda: part.send_obj(1, 0, 0),
+            lambda: part.recv_obj(0, 0),
+        ):
+            with pytest.raises(RuntimeError, match=r'^\w+: the communicator is finalized'):
+                call()
+
+
+def check_lengths_of_messages(comm):
+    for call, x in ((comm.bcast, np.arange(5.0)), (comm.bcast_obj, list(range(5)))):
+        for wrong in (0, -3):
+            with pytest.raises(ValueError if comm.rank == 0 else RuntimeError, match=f'is {wrong}'):
+                call(x, max_buf_len=wrong)
+        # That of the root counts.
+        assert list(call(x, max_buf_len=8 if comm.rank == 0 else None)) == list(x)
+        assert list(call(x, max_buf_len=None if comm.rank == 0 else -1)) == list(x)
 
 
 def check_objects_that_cannot_be_pickled(comm):

@@ -31,6 +31,49 @@ def test_an_exception_ends_all(mpiexec, tmp_path, is_hooked_by):
     assert 'rank 1 of 2 raised KeyError, which ends all processes' in done.stderr
 
 
+@pytest.mark.parametrize('leaves', ['by the end', 'by sys.exit', 'late', 'by finalize'])
+def test_processes_that_leave(mpiexec, tmp_path, leaves):
+    """Whoever calls more than another process, as with unequal parts of data, need not wait."""
+    program = tmp_path / 'program.py'
+    program.write_text(
+        'import sys, time, numpy as np, chainermn\n'
+        'comm = chainermn.create_communicator("flat")\n'
+        'parts = [comm.split(0, comm.rank) for _ in range(3)]\n'
+        'leaves = sys.argv[1]\n'
+        'if comm.rank == 1:\n'
+        '    if leaves == "late":\n'
+        '        time.sleep(0.5)\n'
+        '    if leaves == "by sys.exit":\n'
+        '        sys.exit(3)\n'
+        '    if leaves == "by finalize":\n'
+        '        parts[1].finalize()\n'
+        'else:\n'
+        '    try:\n'
+        '        parts[1].allreduce(np.ones(3))\n'
+        '    except RuntimeError as error:\n'
+        '        print(error)\n'
+        '    comm.allreduce_obj(1)\n'
+    )
+    done = mpiexec(2, program, leaves, timeout=60)
+    assert done.returncode != 0
+    message = 'and rank 1 has finalized the communicator, or ends'
+    assert f'rank 0 calls allreduce, {message}' in done.stdout
+    assert f'RuntimeError: rank 0 calls allreduce_obj, {message}' in done.stderr
+    assert 'rank 0 of 2 raised RuntimeError' in done.stderr
+
+
+def test_a_wrong_name_in_one_process(mpiexec, tmp_path):
+    program = tmp_path / 'program.py'
+    program.write_text(
+        'import chainermn\n'
+        'from mpi4py import MPI\n'
+        'chainermn.create_communicator("naive" if MPI.COMM_WORLD.rank == 0 else "hierarchical")\n'
+    )
+    done = mpiexec(2, program, timeout=60)
+    assert done.returncode != 0
+    assert 'rank 1 of 2 raised ValueError' in done.stderr
+
+
 def test_forked_processes_end_alone(mpiexec, tmp_path):
     """What ends by an exception in them, as workers of iterators do, ends no process of MPI."""
     program = tmp_path / 'program.py'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as _typing
 import warnings as _warnings
 
+from chainermn.communicators import _mpi
 from chainermn.communicators.communicator_base import CommunicatorBase
 from chainermn.communicators.dummy_communicator import DummyCommunicator as _Dummy
 from chainermn.communicators.flat_communicator import FlatCommunicator as _Flat
@@ -54,8 +55,8 @@ def create_communicator(
         ValueError: For an unknown name, and for ``allreduce_grad_dtype`` with another one than
             ``pure_nccl``.
     """
-    from chainermn import global_except_hook
-
+    # First, since the others wait for a process whose call is wrong.
+    _add_hook_where_others_wait()
     if batched_copy is not None:
         _warnings.warn(
             'create_communicator: batched_copy has no effect: gradients are always joined by one '
@@ -74,7 +75,15 @@ def create_communicator(
             f'pure_nccl takes, not {communicator_name}'
         )
     cls = _CLASSES[communicator_name]
-    comm = cls(mpi_comm) if cls is not _PureNccl else cls(mpi_comm, allreduce_grad_dtype)
-    if comm.size > 1:
+    return cls(mpi_comm) if cls is not _PureNccl else cls(mpi_comm, allreduce_grad_dtype)
+
+
+def _add_hook_where_others_wait() -> None:
+    from chainermn import global_except_hook
+
+    try:
+        mpi = _mpi.load()
+    except ImportError:  # which the communicator raises, if the arguments are right
+        return
+    if mpi.COMM_WORLD.size > 1:
         global_except_hook.add_hook()
-    return comm

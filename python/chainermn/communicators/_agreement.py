@@ -14,6 +14,7 @@ from chainerx._core import engine
 
 _Value = tp.TypeVar('_Value')
 Prepared = tuple[object, _Value]
+_LEAVING: tp.Final = 'finalize'
 
 
 class Agreement:
@@ -29,6 +30,9 @@ class Agreement:
         self._mpi = mpi
         # What was described last by an operation; models are described in each iteration.
         self._last: dict[str, tuple[object, int]] = {}
+        self._has_left = False
+        self._extremes: tp.Any = None
+        self._request: tp.Any = None
 
     def reach(self, operation: str, prepare: tp.Callable[[], Prepared[_Value]]) -> _Value:
         """Prepares an operation in each process, and compares what it will be called with.
@@ -45,6 +49,7 @@ class Agreement:
             ValueError: If it is described in another way by another process.
             Exception: Whatever ``prepare`` raises, after all have heard of it.
         """
+        self.check_present(operation)
         if self._comm.size > 1:
             refuse_capture(operation)
         failure: Exception | None = None
@@ -59,15 +64,48 @@ class Agreement:
                 raise failure
             return value
         text = None if failure is None else f'{type(failure).__name__}: {failure}'
-        digest = self._digest(operation, description) if text is None else -1
-        extremes = np.array([digest, -digest], np.int64)
-        self._comm.Allreduce(self._mpi.IN_PLACE, extremes, self._mpi.MAX)
-        if failure is None and extremes[0] == -extremes[1]:
+        self._start(self._digest(operation, description) if text is None else -1)
+        self._request.Wait()
+        if failure is None and self._is_reached():
             return value
         everyone = self._comm.allgather((operation, text, description))
         if failure is not None:
             raise failure
         raise _difference(everyone)
+
+    def start_to_leave(self) -> None:
+        """Says to those who go on that this process takes part in nothing any more."""
+        self._has_left = True
+        if self._comm.size > 1:
+            self._start(self._digest(_LEAVING, None))
+
+    def has_ended(self) -> bool:
+        """Whether all have left; until then each call answers those who have not.
+
+        The communicator is freed at the end.
+        """
+        if self._comm.size > 1:
+            if not self._request.Test():
+                return False
+            if not self._is_reached():
+                self._comm.allgather((_LEAVING, None, None))  # they raise, and may call again
+                self.start_to_leave()
+                return False
+        self._comm.Free()
+        return True
+
+    def _start(self, digest: int) -> None:
+        """Starts a comparison; it does not block, so that who leaves can wait for several."""
+        self._extremes = np.array([digest, -digest], np.int64)
+        self._request = self._comm.Iallreduce(self._mpi.IN_PLACE, self._extremes, self._mpi.MAX)
+
+    def _is_reached(self) -> bool:
+        return bool(self._extremes[0] == -self._extremes[1] and self._extremes[0] >= 0)
+
+    def check_present(self, operation: str) -> None:
+        """Raises RuntimeError after `start_to_leave`."""
+        if self._has_left:
+            raise RuntimeError(f'{operation}: the communicator is finalized')
 
     def _digest(self, operation: str, description: object) -> int:
         known = self._last.get(operation)
@@ -90,7 +128,7 @@ def _difference(everyone: list[tuple[str, str | None, tp.Any]]) -> Exception:
     operation, _, first = everyone[0]
     for rank, (other, _, _) in enumerate(everyone):
         if other != operation:
-            return RuntimeError(f'rank 0 calls {operation}, and rank {rank} calls {other}')
+            return RuntimeError(f'rank 0 {_does(operation)}, and rank {rank} {_does(other)}')
     for rank, (_, failure, _) in enumerate(everyone):
         if failure is not None:
             return RuntimeError(f'{operation}: rank {rank} failed: {failure}')
@@ -99,6 +137,12 @@ def _difference(everyone: list[tuple[str, str | None, tp.Any]]) -> Exception:
             mine, theirs = _first_difference(first, description)
             return ValueError(f'{operation}: rank 0 has {mine}, and rank {rank} has {theirs}')
     return RuntimeError(f'{operation}: processes differ')  # by chance, digests of other kinds
+
+
+def _does(operation: str) -> str:
+    if operation == _LEAVING:
+        return 'has finalized the communicator, or ends'
+    return f'calls {operation}'
 
 
 def _first_difference(a: tp.Any, b: tp.Any) -> tuple[str, str]:

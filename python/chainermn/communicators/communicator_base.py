@@ -159,7 +159,7 @@ class CommunicatorBase:
 
         Args:
             data (array or tuple of arrays): What; only that of the root counts.
-            max_buf_len (int): The most bytes of a message.
+            max_buf_len (int): The most bytes of a message; only that of the root counts.
             root (int): The rank that has it.
 
         Returns:
@@ -167,7 +167,7 @@ class CommunicatorBase:
 
         Raises:
             TypeError: If it is something else.
-            ValueError: If there is no such rank.
+            ValueError: If there is no such rank, or ``max_buf_len`` is less than 1.
         """
         raise NotImplementedError
 
@@ -284,14 +284,14 @@ class CommunicatorBase:
 
         Args:
             obj: What; only that of the root counts.
-            max_buf_len (int): The most bytes of a message.
+            max_buf_len (int): The most bytes of a message; only that of the root counts.
             root (int): The rank that has it.
 
         Returns:
             The object; that of the root itself there.
 
         Raises:
-            ValueError: If there is no such rank.
+            ValueError: If there is no such rank, or ``max_buf_len`` is less than 1.
         """
         raise NotImplementedError
 

@@ -9,8 +9,8 @@ import typing as tp
 
 import numpy as np
 
-from chainermn.communicators import _arrays, _model, _mpi
-from chainermn.communicators._agreement import Agreement, refuse_capture
+from chainermn.communicators import _arrays, _leaving, _model, _mpi
+from chainermn.communicators._agreement import Agreement, Prepared, refuse_capture
 from chainermn.communicators._arrays import Spec
 from chainermn.communicators.communicator_base import CommunicatorBase
 
@@ -54,6 +54,9 @@ class MpiCommunicatorBase(CommunicatorBase):
         self.mpi_comm = mpi_comm
         self._inner = mpi_comm.Dup()  # for messages within operations on all
         self._agreement = Agreement(self._inner, self._mpi)
+        # Others would send other messages.
+        self._agreement.reach('create_communicator', lambda: (type(self).__name__, None))
+        _leaving.enter(self._agreement, self._mpi)
         self._rank, self._size = mpi_comm.rank, mpi_comm.size
         machine = mpi_comm.Split_type(self._mpi.COMM_TYPE_SHARED, self._rank)
         try:
@@ -96,6 +99,10 @@ class MpiCommunicatorBase(CommunicatorBase):
         return self._inter[1]
 
     def split(self, color: int, key: int) -> MpiCommunicatorBase:
+        def prepare() -> Prepared[tuple[int, int]]:
+            return None, (operator.index(color), operator.index(key))
+
+        color, key = self._agreement.reach('split', prepare)
         other = type(self).__new__(type(self))
         CommunicatorBase.__init__(other)
         other._mpi = self._mpi
@@ -106,13 +113,14 @@ class MpiCommunicatorBase(CommunicatorBase):
         return other
 
     def finalize(self) -> None:
-        for comm in (self._inner, self.mpi_comm):
-            if comm != self._mpi.COMM_NULL:
-                comm.Free()
+        _leaving.leave(self._agreement)
+        if self.mpi_comm != self._mpi.COMM_NULL:
+            self.mpi_comm.Free()
 
     # ---- from one process to another ----
 
     def send(self, data: tp.Any, dest: int, tag: int) -> None:
+        self._agreement.check_present('send')
         refuse_capture('send')
         is_tuple = isinstance(data, tuple | list)
         arrays = tuple(data) if is_tuple else (data,)
@@ -135,6 +143,7 @@ class MpiCommunicatorBase(CommunicatorBase):
                 self.mpi_comm.Send(part[i], dest, tag)
 
     def recv(self, source: int, tag: int) -> tp.Any:
+        self._agreement.check_present('recv')
         refuse_capture('recv')
         if source != self._mpi.ANY_SOURCE:
             self._check_rank('recv', 'source', source)
@@ -155,6 +164,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         return tuple(arrays) if header.is_tuple else arrays[0]
 
     def send_obj(self, obj: object, dest: int, tag: int) -> None:
+        self._agreement.check_present('send_obj')
         refuse_capture('send_obj')
         self._check_rank('send_obj', 'dest', dest)
         if dest == self._rank:
@@ -164,6 +174,7 @@ class MpiCommunicatorBase(CommunicatorBase):
             self.mpi_comm.send(obj, dest, tag)
 
     def recv_obj(self, source: int, tag: int) -> tp.Any:
+        self._agreement.check_present('recv_obj')
         refuse_capture('recv_obj')
         if source != self._mpi.ANY_SOURCE:
             self._check_rank('recv_obj', 'source', source)
@@ -180,13 +191,14 @@ class MpiCommunicatorBase(CommunicatorBase):
             self._check_rank('bcast', 'root', root)
             if self._rank != root:
                 return _rooted(root), (None, [])
+            _check_length('bcast', max_buf_len)
             is_tuple = isinstance(data, tuple | list)
             arrays = tuple(data) if is_tuple else (data,)
             specs = tuple(_arrays.spec_of('bcast', x) for x in arrays)
             return _rooted(root), (_Header(is_tuple, specs), [_arrays.to_host(x) for x in arrays])
 
         header, hosts = self._agreement.reach('bcast', prepare)
-        header = self._inner.bcast(header, root)
+        header, max_buf_len = self._inner.bcast((header, max_buf_len), root)
         assert header is not None
         if self._rank != root:
             hosts = [np.empty(s.shape, _arrays.dtype_of(s)) for s in header.specs]
@@ -334,13 +346,16 @@ class MpiCommunicatorBase(CommunicatorBase):
     def bcast_obj(self, obj: object, max_buf_len: int | None = None, root: int = 0) -> tp.Any:
         def prepare() -> tuple[object, bytes]:
             self._check_rank('bcast_obj', 'root', root)
-            return _rooted(root), pickle.dumps(obj, 5) if self._rank == root else b''
+            if self._rank != root:
+                return _rooted(root), b''
+            _check_length('bcast_obj', max_buf_len)
+            return _rooted(root), pickle.dumps(obj, 5)
 
         text = self._agreement.reach('bcast_obj', prepare)
         if self._size == 1:
             return obj
         part = np.frombuffer(text, np.uint8)
-        n = self._inner.bcast(part.size, root)
+        n, max_buf_len = self._inner.bcast((part.size, max_buf_len), root)
         if self._rank != root:
             part = np.empty(n, np.uint8)
         self._bcast_bytes(part, root, max_buf_len)
@@ -428,6 +443,11 @@ class MpiCommunicatorBase(CommunicatorBase):
             raise ValueError(
                 f'{operation}: got {len(xs)} arrays, and there are {self._size} processes'
             )
+
+
+def _check_length(operation: str, max_buf_len: int | None) -> None:
+    if max_buf_len is not None and operator.index(max_buf_len) < 1:
+        raise ValueError(f'{operation}: max_buf_len is {max_buf_len}, expected 1 or more')
 
 
 def _rooted(root: int | None) -> str:

@@ -10,6 +10,7 @@ import chainerx
 import numpy as np
 
 from chainermn.communicators import _arrays, _model, _nccl
+from chainermn.communicators._agreement import Items
 from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 if tp.TYPE_CHECKING:
@@ -100,7 +101,7 @@ class PureNcclCommunicator(MpiCommunicatorBase):
             ValueError: As in `multi_node_mean_grad`.
         """
         items = self._agreement.reach(
-            'multi_node_mean_grad', lambda: _on_gpus(_model.gradients_of(model, zero_fill))
+            'multi_node_mean_grad', lambda: self._gradients_of(model, zero_fill)
         )
         parts = []
         for group in self._groups(items):
@@ -117,6 +118,11 @@ class PureNcclCommunicator(MpiCommunicatorBase):
                 comm.mean(memory, flat.size, np.dtype(flat.dtype).name, current)
             parts.append((group, flat, dtype, stream))
         return Means(parts)
+
+    def _gradients_of(self, model: Link, zero_fill: bool) -> tuple[Items, list[_model.Item]]:
+        description, items = _on_gpus(_model.gradients_of(model, zero_fill))
+        setting = f'allreduce_grad_dtype {self.allreduce_grad_dtype}'
+        return Items(description.noun, (setting, *description.items)), items
 
     def _stream_beside(self, flat: tp.Any) -> tp.Any:
         """A stream of this communicator, behind what was queued to the current one."""

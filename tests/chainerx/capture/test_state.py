@@ -285,6 +285,38 @@ def test_places_that_are_swapped_cleared_and_left_as_they_are():
     assert replays(captured) == 10 - 4
 
 
+@pytest.mark.parametrize('form', ['returned', 'put elsewhere', 'a view is', 'in a tuple'])
+def test_what_is_only_passed_on_is_read(form):
+    def run(captures):
+        kept = {'a': chx.zeros(3), 'b': chx.ones(3), 'c': None}
+
+        def step(g):
+            old = kept['b']
+            if form == 'put elsewhere':
+                kept['a'], kept['b'] = old, kept['a'] + g
+                return kept['a']
+            kept['b'] = g * 2
+            if form == 'in a tuple':
+                kept['c'] = (old, g + 1)
+            return old[::-1] if form == 'a view is' else old
+
+        called = chx.capture(step) if captures else step
+        seen = []
+        for i in range(12):
+            y = called(gradient(i))
+            seen.append((y.tolist(), kept['a'].tolist(), kept['b'].tolist()))
+            if kept['c']:
+                seen.append([x.tolist() for x in kept['c']])
+            if i == 8:
+                kept['b'] = chx.full(3, 7.0)
+        return seen, replays(called) if captures else 0
+
+    want, _ = run(False)
+    got, n_replays = run(True)
+    assert got == want
+    assert n_replays >= 6
+
+
 def test_an_array_that_the_step_uses_by_itself_too():
     w = chx.ones(3)
 

@@ -132,7 +132,7 @@ struct Run {
         const Ref result = Check(PyObject_Vectorcall(self->step, args, n_args, names));
         if (watch && internal::CurrentCapture() != nullptr) {
             Check(PyObject_CallMethod(watch.get(), "check", nullptr));
-            FinishState(noted, watch.get());
+            FinishState(noted, watch.get(), result.get());
         }
         self->held->insert(self->held->end(), NotedPlaces::held()->begin(),
                            NotedPlaces::held()->end());
@@ -169,7 +169,7 @@ struct Run {
         return watch;
     }
 
-    void FinishState(NotedPlaces& noted, PyObject* watch) const {
+    void FinishState(NotedPlaces& noted, PyObject* watch, PyObject* result) const {
         auto& recorder = static_cast<internal::Recorder&>(*internal::CurrentCapture());
         {
             const internal::Unobserved by_ourselves;
@@ -187,7 +187,7 @@ struct Run {
                           Ref{Py_XNewRef(value)}, false);
             }
         }
-        if (self->state->Finish(recorder, before, noted.all(), *self->held)) {
+        if (self->state->Finish(recorder, before, noted.all(), result, *self->held)) {
             self->has_new_state = true;
         }
     }

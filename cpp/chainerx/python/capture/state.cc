@@ -35,6 +35,10 @@ bool IsInGraph(const Array& x) {
 
 bool GoesOn(const Array& x) { return IsInGraph(x) && !IsEnd(x); }
 
+bool HoldsMemoryOf(const std::vector<Array>& arrays, const Array& x) {
+    return std::ranges::any_of(arrays, [&](const Array& a) { return a.buffer() == x.buffer(); });
+}
+
 // What the step leaves in a place.
 struct Left : Traversable {
     // Adds the arrays in the value, which may be null. What is left has no graph.
@@ -176,7 +180,7 @@ bool State::IsKnown(const Place& place) const {
 }
 
 bool State::Finish(internal::Recorder& recorder, const std::vector<Before>& before,
-                   std::vector<NotedPlaces::Noted>& changes,
+                   std::vector<NotedPlaces::Noted>& changes, PyObject* result,
                    std::vector<std::weak_ptr<const Traversable>>& held) {
     const auto fail = [&](const std::string& name, const char* what) {
         recorder.Fail(StrCat("capture: the step reads ", name, ", ", what, kAdvice));
@@ -192,24 +196,45 @@ bool State::Finish(internal::Recorder& recorder, const std::vector<Before>& befo
         Ref now;
         bool is_set;  // at each replay, even if it is what it was
     };
-    std::vector<Kept> left;
-    std::vector<NamedPlace> found;
+    struct Changed {
+        NotedPlaces::Noted* noted;
+        Ref now;
+        std::vector<Array> arrays;
+    };
+    std::vector<Changed> all;
     for (NotedPlaces::Noted& change : changes) {
         Ref now = change.at.place.Get();
         if (now.get() == change.before.get() && !change.is_told) continue;
-        const std::vector<Array> arrays = ArraysIn(now.get());
+        std::vector<Array> arrays = ArraysIn(now.get());
+        all.push_back({&change, std::move(now), std::move(arrays)});
+    }
+    const std::vector<Array> returned = ArraysIn(result);
+    // Without a kernel, a step reads an array from before it if it returns it, or puts it
+    // elsewhere.
+    const auto is_passed_on = [&](const Changed& from, const Array& x) {
+        if (!recorder.Was(x) || HoldsMemoryOf(from.arrays, x)) return false;
+        return HoldsMemoryOf(returned, x) || std::ranges::any_of(all, [&](const Changed& to) {
+                   return HoldsMemoryOf(to.arrays, x);
+               });
+    };
+    std::vector<Kept> left;
+    std::vector<NamedPlace> found;
+    for (Changed& changed : all) {
+        NotedPlaces::Noted& change = *changed.noted;
+        const std::vector<Array>& arrays = changed.arrays;
         const bool is_known = IsKnown(change.at.place);
         bool is_read = is_known;
         if (!is_known) {
-            is_read = std::ranges::any_of(ArraysIn(change.before.get()),
-                                          [&](const Array& x) { return recorder.Uses(x); });
+            is_read = std::ranges::any_of(ArraysIn(change.before.get()), [&](const Array& x) {
+                return recorder.Uses(x) || is_passed_on(changed, x);
+            });
             if (is_read) found.push_back(change.at);
         }
         if (is_read && std::ranges::any_of(arrays, &GoesOn)) {
             return fail(change.at.name, "and leaves a part of its graph there");
         }
         if (!is_read && arrays.empty()) continue;
-        left.push_back({&change.at, std::move(now), is_read || change.is_told});
+        left.push_back({&change.at, std::move(changed.now), is_read || change.is_told});
     }
     if (!found.empty()) {
         std::string names;

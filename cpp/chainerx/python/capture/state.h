@@ -65,7 +65,7 @@ class State : public Traversable {
     // set what the step has set. Returns whether there is more state than was known: the recording
     // is then of no use. What is held is to be shown to the garbage collector.
     bool Finish(internal::Recorder& recorder, const std::vector<Before>& before,
-                std::vector<NotedPlaces::Noted>& changes,
+                std::vector<NotedPlaces::Noted>& changes, PyObject* result,
                 std::vector<std::weak_ptr<const Traversable>>& held);
     int Traverse(visitproc visit, void* arg) const override;
 

@@ -62,6 +62,26 @@ def test_processes_that_leave(mpiexec, tmp_path, leaves):
     assert 'rank 0 of 2 raised RuntimeError' in done.stderr
 
 
+@pytest.mark.parametrize('call', ['recv(1, 0)', 'allreduce(x)', 'send(x, 1, 0)', 'recv_obj(1, 0)'])
+def test_interrupts_end_waiting(mpiexec, tmp_path, call):
+    """Ctrl-C says where processes wait, and ends them."""
+    program = tmp_path / 'program.py'
+    program.write_text(
+        'import os, signal, threading, time, numpy as np, chainermn\n'
+        'comm = chainermn.create_communicator("flat")\n'
+        'x = np.ones(1 << 20)\n'
+        'if comm.rank == 0:\n'
+        '    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n'
+        f'    comm.{call}\n'
+        'else:\n'
+        '    time.sleep(100)\n'
+    )
+    done = mpiexec(2, program, timeout=60)
+    assert done.returncode != 0
+    assert f'in {call.partition("(")[0]}\n' in done.stderr
+    assert 'rank 0 of 2 raised KeyboardInterrupt' in done.stderr
+
+
 def test_a_wrong_name_in_one_process(mpiexec, tmp_path):
     program = tmp_path / 'program.py'
     program.write_text(

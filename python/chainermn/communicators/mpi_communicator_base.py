@@ -136,19 +136,18 @@ class MpiCommunicatorBase(CommunicatorBase):
                 for i in _mpi.chunks(part.size):
                     self._own_messages.append(self.mpi_comm.Isend(part[i], dest, tag))
             return
-        self.mpi_comm.send(header, dest, tag)
+        _mpi.wait(self.mpi_comm.isend(header, dest, tag).Test)
         for x in arrays:
             part = _arrays.as_bytes(_arrays.to_host(x))
             for i in _mpi.chunks(part.size):
-                self.mpi_comm.Send(part[i], dest, tag)
+                _mpi.wait(self.mpi_comm.Isend(part[i], dest, tag).Test)
 
     def recv(self, source: int, tag: int) -> tp.Any:
         self._agreement.check_present('recv')
         refuse_capture('recv')
         if source != self._mpi.ANY_SOURCE:
             self._check_rank('recv', 'source', source)
-        status = self._mpi.Status()
-        header = self.mpi_comm.recv(None, source, tag, status)
+        header, status = self._receive(source, tag)
         if not isinstance(header, _Header):
             raise TypeError(
                 f'recv: rank {status.source} sent an object of type {type(header).__name__}, not '
@@ -171,18 +170,22 @@ class MpiCommunicatorBase(CommunicatorBase):
             self._own_messages = [r for r in self._own_messages if not r.Test()]
             self._own_messages.append(self.mpi_comm.isend(obj, dest, tag))
         else:
-            self.mpi_comm.send(obj, dest, tag)
+            _mpi.wait(self.mpi_comm.isend(obj, dest, tag).Test)
 
     def recv_obj(self, source: int, tag: int) -> tp.Any:
         self._agreement.check_present('recv_obj')
         refuse_capture('recv_obj')
         if source != self._mpi.ANY_SOURCE:
             self._check_rank('recv_obj', 'source', source)
-        status = self._mpi.Status()
-        obj = self.mpi_comm.recv(None, source, tag, status)
+        obj, status = self._receive(source, tag)
         if isinstance(obj, _Header):
             raise TypeError(f'recv_obj: rank {status.source} sent arrays; use recv')
         return obj
+
+    def _receive(self, source: int, tag: int) -> tuple[tp.Any, tp.Any]:
+        status = self._mpi.Status()
+        message = _mpi.wait(lambda: self.mpi_comm.improbe(source, tag, status))
+        return message.recv(), status
 
     # ---- arrays of all processes ----
 
@@ -339,7 +342,8 @@ class MpiCommunicatorBase(CommunicatorBase):
         return [self._inner.Irecv(part[i], source, _TAG) for i in _mpi.chunks(part.size)]
 
     def _wait(self, requests: tp.Sequence[tp.Any]) -> None:
-        self._mpi.Request.Waitall(list(requests))
+        waiting = list(requests)
+        _mpi.wait(lambda: self._mpi.Request.Testall(waiting))
 
     # ---- objects of all processes ----
 

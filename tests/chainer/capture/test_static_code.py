@@ -1,6 +1,7 @@
 """Code of the program that runs in each replay, in its place between the kernels."""
 
 import gc
+import types
 import weakref
 
 import chainer
@@ -73,6 +74,42 @@ def test_arrays_are_those_of_the_replay():
         return step, lambda: list(log)
 
     assert replays(run(make)) == 8 - 3
+
+
+@pytest.mark.parametrize('of_link', [False, True])
+def test_places_that_the_step_has_set(of_link):
+    def make():
+        owner = chainer.Link() if of_link else types.SimpleNamespace()
+        owner.h, owner.loss, owner.pair = chx.zeros(4), None, None
+        log = []
+
+        @static_code
+        def look():
+            h, twice = owner.pair
+            log.append(
+                (owner.loss.tolist(), owner.h.tolist(), twice.tolist(), owner.brief.tolist())
+            )
+            owner.h += 3
+            assert h is not twice
+
+        def step(x):
+            owner.h = owner.h * 0.5 + x
+            owner.loss = owner.h * 2
+            owner.pair = x + 1, owner.h * 2
+            owner.brief = x * 5
+            look()
+            del owner.brief
+            owner.loss = owner.loss + owner.h
+            return owner.h * 1
+
+        return step, lambda: (
+            log[-1],
+            owner.h.tolist(),
+            owner.loss.tolist(),
+            hasattr(owner, 'brief'),
+        )
+
+    assert replays(run(make, n=10)) >= 4
 
 
 def test_arrays_that_it_returns():

@@ -129,10 +129,11 @@ struct Run {
         std::vector<Array> arrays;
         NotedPlaces noted;
         const Ref watch = AddDependencies();
+        if (watch) noted.LookWith(watch.get());
         const Ref result = Check(PyObject_Vectorcall(self->step, args, n_args, names));
         if (watch && internal::CurrentCapture() != nullptr) {
             Check(PyObject_CallMethod(watch.get(), "check", nullptr));
-            FinishState(noted, watch.get(), result.get());
+            FinishState(noted, result.get());
         }
         self->held->insert(self->held->end(), NotedPlaces::held()->begin(),
                            NotedPlaces::held()->end());
@@ -169,24 +170,9 @@ struct Run {
         return watch;
     }
 
-    void FinishState(NotedPlaces& noted, PyObject* watch, PyObject* result) const {
+    void FinishState(NotedPlaces& noted, PyObject* result) const {
         auto& recorder = static_cast<internal::Recorder&>(*internal::CurrentCapture());
-        {
-            const internal::Unobserved by_ourselves;
-            const Ref changes = Check(PyObject_CallMethod(watch, "changes", nullptr));
-            const Items items{changes.get()};
-            for (Py_ssize_t i = 0; i < items.size(); ++i) {
-                PyObject* owner;
-                PyObject* key;
-                const char* name;
-                PyObject* value = nullptr;
-                if (PyArg_ParseTuple(items[i], "OOs|O", &owner, &key, &name, &value) == 0) {
-                    throw PythonError{};
-                }
-                noted.Add({Place{owner, key != Py_None ? key : nullptr}, name},
-                          Ref{Py_XNewRef(value)}, false);
-            }
-        }
+        noted.Look();
         if (self->state->Finish(recorder, before, noted.all(), result, *self->held)) {
             self->has_new_state = true;
         }

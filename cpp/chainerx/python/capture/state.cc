@@ -13,6 +13,31 @@
 #include "chainerx/python/errors.h"
 
 namespace chainerx::python {
+
+// What the step leaves in a place.
+struct Left : Traversable {
+    // Adds the arrays in the value, which may be null. What is left has no graph.
+    Left(NamedPlace at, PyObject* value, std::vector<Array>& arrays,
+         const ResultForm::Was& was = {})
+        : at{std::move(at)} {
+        if (value != nullptr) form.emplace(ResultForm::OfState(value, arrays, was));
+    }
+
+    int Traverse(visitproc visit, void* arg) const override {
+        const int r = at.place.Traverse(visit, arg);
+        return r != 0 || !form ? r : form->Traverse(visit, arg);
+    }
+    void Set(const std::vector<Array>& arrays) const {
+        const Ref value{form ? form->Fill(arrays) : nullptr};
+        at.place.Set(value.get());
+    }
+
+    std::string text() const { return form ? form->text() : std::string{}; }
+
+    const NamedPlace at;
+    std::optional<ResultForm> form;  // none: the place is left empty
+};
+
 namespace {
 
 thread_local NotedPlaces* t_noted{nullptr};
@@ -38,30 +63,6 @@ bool GoesOn(const Array& x) { return IsInGraph(x) && !IsEnd(x); }
 bool HoldsMemoryOf(const std::vector<Array>& arrays, const Array& x) {
     return std::ranges::any_of(arrays, [&](const Array& a) { return a.buffer() == x.buffer(); });
 }
-
-// What the step leaves in a place.
-struct Left : Traversable {
-    // Adds the arrays in the value, which may be null. What is left has no graph.
-    Left(NamedPlace at, PyObject* value, std::vector<Array>& arrays,
-         const ResultForm::Was& was = {})
-        : at{std::move(at)} {
-        if (value != nullptr) form.emplace(ResultForm::OfState(value, arrays, was));
-    }
-
-    int Traverse(visitproc visit, void* arg) const override {
-        const int r = at.place.Traverse(visit, arg);
-        return r != 0 || !form ? r : form->Traverse(visit, arg);
-    }
-    void Set(const std::vector<Array>& arrays) const {
-        const Ref value{form ? form->Fill(arrays) : nullptr};
-        at.place.Set(value.get());
-    }
-
-    std::string text() const { return form ? form->text() : std::string{}; }
-
-    const NamedPlace at;
-    std::optional<ResultForm> form;  // none: the place is left empty
-};
 
 class LeftPart : public internal::NamedPart {
  public:
@@ -144,6 +145,25 @@ std::vector<std::shared_ptr<const Traversable>>* NotedPlaces::held() {
     return t_noted != nullptr ? &t_noted->held_ : nullptr;
 }
 
+NotedPlaces* NotedPlaces::Current() { return t_noted; }
+
+void NotedPlaces::Look() {
+    if (!watch_) return;
+    const internal::Unobserved by_ourselves;
+    const Ref changes = Check(PyObject_CallMethod(watch_.get(), "changes", nullptr));
+    const Items items{changes.get()};
+    for (Py_ssize_t i = 0; i < items.size(); ++i) {
+        PyObject* owner;
+        PyObject* key;
+        const char* name;
+        PyObject* value = nullptr;
+        if (PyArg_ParseTuple(items[i], "OOs|O", &owner, &key, &name, &value) == 0) {
+            throw PythonError{};
+        }
+        Add({Place{owner, key != Py_None ? key : nullptr}, name}, Ref{Py_XNewRef(value)}, false);
+    }
+}
+
 void NotedPlaces::Add(NamedPlace at, Ref before, bool is_told) {
     const auto is_it = [&](const Noted& noted) { return noted.at.place == at.place; };
     if (std::ranges::none_of(all_, is_it))
@@ -204,7 +224,8 @@ bool State::Finish(internal::Recorder& recorder, const std::vector<Before>& befo
     std::vector<Changed> all;
     for (NotedPlaces::Noted& change : changes) {
         Ref now = change.at.place.Get();
-        if (now.get() == change.before.get() && !change.is_told) continue;
+        const bool is_changed = now.get() != change.before.get();
+        if (!is_changed && !change.is_told && !change.is_shown) continue;
         std::vector<Array> arrays = ArraysIn(now.get());
         all.push_back({&change, std::move(now), std::move(arrays)});
     }
@@ -233,8 +254,9 @@ bool State::Finish(internal::Recorder& recorder, const std::vector<Before>& befo
         if (is_read && std::ranges::any_of(arrays, &GoesOn)) {
             return fail(change.at.name, "and leaves a part of its graph there");
         }
-        if (!is_read && arrays.empty()) continue;
-        left.push_back({&change.at, std::move(changed.now), is_read || change.is_told});
+        if (!is_read && arrays.empty() && !change.is_shown) continue;
+        const bool is_set = is_read || change.is_told || change.is_shown;
+        left.push_back({&change.at, std::move(changed.now), is_set});
     }
     if (!found.empty()) {
         std::string names;
@@ -262,6 +284,35 @@ bool State::Finish(internal::Recorder& recorder, const std::vector<Before>& befo
 int State::Traverse(visitproc visit, void* arg) const {
     for (const NamedPlace& p : places_) {
         if (const int r = p.place.Traverse(visit, arg); r != 0) return r;
+    }
+    return 0;
+}
+
+ShownPlaces::ShownPlaces(NotedPlaces& noted, std::vector<Array>& arrays) {
+    noted.Look();
+    for (NotedPlaces::Noted& change : noted.all()) {
+        const Ref now = change.at.place.Get();
+        if (now.get() == change.before.get() || ArraysIn(now.get()).empty()) continue;
+        const internal::Unobserved by_ourselves;
+        NamedPlace at{Place{change.at.place}, change.at.name};
+        all_.push_back(std::make_shared<const Left>(std::move(at), now.get(), arrays));
+        change.is_shown = true;
+    }
+}
+
+void ShownPlaces::Set(const std::vector<Array>& arrays) const {
+    for (const auto& left : all_) left->Set(arrays);
+}
+
+bool ShownPlaces::IsSame(const ShownPlaces& o) const {
+    return std::ranges::equal(all_, o.all_, [](const auto& a, const auto& b) {
+        return a->at.place == b->at.place && a->text() == b->text();
+    });
+}
+
+int ShownPlaces::Traverse(visitproc visit, void* arg) const {
+    for (const auto& left : all_) {
+        if (const int r = left->Traverse(visit, arg); r != 0) return r;
     }
     return 0;
 }

@@ -18,6 +18,8 @@ namespace chainerx::python {
 // Adds the variables and arrays in a value, as they are. Parameters are nobody's results.
 void CollectArrays(PyObject* o, std::vector<Array>& arrays, int depth = 0);
 
+struct Left;
+
 // A place and what it is called in messages: "LSTM.h".
 struct NamedPlace {
     Place place;
@@ -29,8 +31,9 @@ class NotedPlaces {
  public:
     struct Noted {
         NamedPlace at;
-        Ref before;    // null if there was nothing
-        bool is_told;  // else it is seen that something else is there now
+        Ref before;            // null if there was nothing
+        bool is_told;          // else it is seen that something else is there now
+        bool is_shown{false};  // to code of the program, in the step
     };
 
     NotedPlaces();
@@ -40,12 +43,19 @@ class NotedPlaces {
 
     // The first time that a place is noted counts.
     void Add(NamedPlace at, Ref before, bool is_told);
+    // What knows the places that are not told.
+    void LookWith(PyObject* watch) { watch_ = Ref{Py_NewRef(watch)}; }
+    // Notes the places that hold something else by now.
+    void Look();
     std::vector<Noted>& all() { return all_; }
+    // Of the step that is recorded; null outside of steps.
+    static NotedPlaces* Current();
     // What else the recording holds. Null outside of steps.
     static std::vector<std::shared_ptr<const Traversable>>* held();
 
  private:
     NotedPlaces* const outer_;
+    Ref watch_;
     std::vector<Noted> all_;
     std::vector<std::shared_ptr<const Traversable>> held_;
 };
@@ -73,6 +83,20 @@ class State : public Traversable {
     bool IsKnown(const Place& place) const;
 
     std::vector<NamedPlace> places_;
+};
+
+// Places that a step has set before it calls code of the program, which may look there.
+class ShownPlaces : public Traversable {
+ public:
+    // Adds the arrays in them.
+    ShownPlaces(NotedPlaces& noted, std::vector<Array>& arrays);
+    // Sets them to these arrays, in the places of those.
+    void Set(const std::vector<Array>& arrays) const;
+    bool IsSame(const ShownPlaces& o) const;
+    int Traverse(visitproc visit, void* arg) const override;
+
+ private:
+    std::vector<std::shared_ptr<const Left>> all_;
 };
 
 void InitCaptureState(PyObject* engine);

@@ -27,8 +27,8 @@ void CopyTo(const Array& x, const Array& to) {
 // A call of a function with the arguments of one form, and a result of another one.
 class StaticCode : public internal::HostCode, public Traversable {
  public:
-    StaticCode(PyObject* function, PyObject* name, ResultForm given)
-        : function_{Py_NewRef(function)}, given_{std::move(given)} {
+    StaticCode(PyObject* function, PyObject* name, ResultForm given, ShownPlaces shown)
+        : function_{Py_NewRef(function)}, given_{std::move(given)}, shown_{std::move(shown)} {
         const char* text = PyUnicode_AsUTF8(name);
         if (text == nullptr) throw PythonError{};
         name_ = StrCat("static_code ", text);
@@ -59,6 +59,7 @@ class StaticCode : public internal::HostCode, public Traversable {
 
     void Run(std::span<const Array> inputs, std::span<const Array> outputs) override {
         std::vector<Array> arrays;
+        shown_.Set({inputs.begin(), inputs.end()});
         const Ref result = Call(inputs);
         const ResultForm form{result.get(), arrays};
         if (form.text() != returned_->text()) {
@@ -91,13 +92,14 @@ class StaticCode : public internal::HostCode, public Traversable {
     bool IsSame(const HostCode& o) const override {
         const auto* other = dynamic_cast<const StaticCode*>(&o);
         return other != nullptr && other->function_.get() == function_.get() &&
-               other->given_.text() == given_.text() &&
+               other->given_.text() == given_.text() && other->shown_.IsSame(shown_) &&
                other->returned_->text() == returned_->text() && other->origins_ == origins_;
     }
 
     int Traverse(visitproc visit, void* arg) const override {
         Py_VISIT(function_.get());
         if (const int r = given_.Traverse(visit, arg); r != 0) return r;
+        if (const int r = shown_.Traverse(visit, arg); r != 0) return r;
         return returned_ != nullptr ? returned_->Traverse(visit, arg) : 0;
     }
 
@@ -105,6 +107,7 @@ class StaticCode : public internal::HostCode, public Traversable {
     Ref function_;
     std::string name_;
     ResultForm given_;
+    ShownPlaces shown_;
     std::unique_ptr<ResultForm> returned_;
     std::vector<int> origins_;
 };
@@ -142,8 +145,8 @@ PyObject* StaticCall(PyObject*, PyObject* const* args, Py_ssize_t n) try {
         throw TypeError{"static_call: expected a function, its name, a tuple and a dict"};
     }
     auto* recorder = static_cast<internal::Recorder*>(internal::CurrentCapture());
-    auto* const held = NotedPlaces::held();
-    if (recorder == nullptr || held == nullptr) return PyObject_Call(args[0], args[2], args[3]);
+    NotedPlaces* const noted = NotedPlaces::Current();
+    if (recorder == nullptr || noted == nullptr) return PyObject_Call(args[0], args[2], args[3]);
     const Ref given = Check(PyTuple_Pack(2, args[2], args[3]));
     std::vector<Array> inputs;
     std::vector<Array> arrays;
@@ -151,8 +154,10 @@ PyObject* StaticCall(PyObject*, PyObject* const* args, Py_ssize_t n) try {
     std::shared_ptr<StaticCode> code;
     {
         const internal::Unobserved by_the_program;
-        code =
-            std::make_shared<StaticCode>(args[0], args[1], ResultForm::OfCall(given.get(), inputs));
+        ResultForm form_of_given = ResultForm::OfCall(given.get(), inputs);
+        ShownPlaces shown{*noted, inputs};
+        code = std::make_shared<StaticCode>(args[0], args[1], std::move(form_of_given),
+                                            std::move(shown));
         const bool needs_gradient = NeedsGradient(given.get());
         for (const Array& x : inputs) n_kept.push_back(x.buffer()->use_count());
         Ref result =
@@ -171,11 +176,16 @@ PyObject* StaticCall(PyObject*, PyObject* const* args, Py_ssize_t n) try {
             uint32_t now = inputs[i].buffer()->use_count();
             for (const Array& y : arrays) now -= y.buffer() == inputs[i].buffer() ? 1 : 0;
             n_kept[i] = now > n_kept[i] ? now - n_kept[i] : 0;
+            const auto same = [&](const Array& x) { return x.buffer() == inputs[i].buffer(); };
+            if (std::ranges::any_of(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(i),
+                                    same)) {
+                n_kept[i] = 0;
+            }
         }
     }
     std::vector<Array> outputs;
     const std::vector<Array> results = TakeResults(*code, inputs, arrays, outputs);
-    held->push_back(code);
+    NotedPlaces::held()->push_back(code);
     recorder->CallHost(code, inputs, n_kept, outputs);
     const internal::Unobserved by_ourselves;  // NumPy arrays are handed out as such
     return code->returned().Fill(results);

@@ -129,6 +129,53 @@ def test_arrays_that_it_returns():
     assert replays(run(make)) == 8 - 3
 
 
+def test_views_that_it_returns():
+    def make():
+        @static_code
+        def views(x):
+            new = x * 3
+            return x[1:], x[::-2], new, new, new[:2].reshape(2, 1), x[:0]
+
+        def step(x):
+            y = x * 2
+            v, w, new, same, part, none = views(y)
+            y += 1
+            v *= w.sum()
+            new -= 1
+            return chx.concatenate([y, v, w, new, same, part[:, 0], none])
+
+        return step, lambda: None
+
+    assert replays(run(make)) == 8 - 3
+
+
+def test_new_arrays_that_overlap_in_part_are_refused():
+    @static_code
+    def views(x):
+        new = x * 3
+        return new[:2], new[1:]
+
+    captured = chx.capture(lambda x: sum(views(x), chx.zeros(2)))
+    captured(chx.ones(3))
+    with pytest.raises(chx.CaptureError, match=r'views.*overlap in part'):
+        captured(chx.ones(3))
+
+
+@pytest.mark.parametrize('change', [lambda x: x.append(x[0]), lambda x: x.__setitem__(0, x[0] + 1)])
+def test_a_list_that_it_changes_is_an_error(change):
+    code = static_code(change)
+
+    def step(x):
+        kept = [x * 2]
+        code(kept)
+        return kept[-1] * len(kept)
+
+    captured = chx.capture(step)
+    captured(chx.ones(3))
+    with pytest.raises(chx.CaptureError, match='changed what holds the arrays'):
+        captured(chx.ones(3))
+
+
 def test_arrays_that_it_writes_to():
     def make():
         running = chx.zeros(4, 'float64')

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "chainerx/capture/recorder.h"
+#include "chainerx/capture/recording.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/overlap.h"
 #include "chainerx/kernels/strided/memory.h"
@@ -24,6 +27,26 @@ void CopyTo(const Array& x, const Array& to) {
     if (x.GetTotalSize() != 0) CallOn<kernels::AsType>(to.device(), x, to);
 }
 
+// Where an array that code returns comes from.
+struct Origin {
+    int base{-1};  // the index of the input that it is a view of; behind these, of an earlier one
+                   // that it returns; -1 if it is new
+    int64_t offset{0};
+    Shape shape{};
+    Strides strides{};
+
+    bool operator==(const Origin&) const = default;
+
+    // Returns whether x is this view of the base.
+    bool IsOf(const Array& to, const Array& x) const {
+        return x.raw_data() - to.raw_data() == offset && x.dtype() == to.dtype() &&
+               x.shape() == shape && x.strides() == strides;
+    }
+    Array In(const Array& to) const {
+        return internal::MakeView(to, shape, strides, to.raw_data() + offset);
+    }
+};
+
 // A call of a function with the arguments of one form, and a result of another one.
 class StaticCode : public internal::HostCode, public Traversable {
  public:
@@ -39,20 +62,34 @@ class StaticCode : public internal::HostCode, public Traversable {
         std::vector<Array> own;
         for (const Array& x : inputs) own.push_back(internal::Detached(x));
         const Ref given{given_.Fill(own)};
-        return Check(PyObject_Call(function_.get(), PyTuple_GET_ITEM(given.get(), 0),
-                                   PyTuple_GET_ITEM(given.get(), 1)));
+        Ref result = Check(PyObject_Call(function_.get(), PyTuple_GET_ITEM(given.get(), 0),
+                                         PyTuple_GET_ITEM(given.get(), 1)));
+        std::vector<Array> now;
+        const ResultForm form = ResultForm::OfCall(given.get(), now);
+        if (form.text() != given_.text() ||
+            !std::ranges::equal(now, std::span{own}.first(now.size()), internal::IsSamePlace)) {
+            throw CaptureError{
+                name_,         ": changed what holds the arrays that it was given, from ",
+                given_.text(), " to ",
+                form.text(),   ", which the step does not see; return what is new"};
+        }
+        return result;
     }
 
-    void Return(ResultForm form, const std::vector<Array>& arrays, std::span<const Array> inputs) {
+    // Returns false if an array lies partly in another one.
+    bool Return(ResultForm form, const std::vector<Array>& arrays, std::span<const Array> inputs) {
         returned_ = std::make_unique<ResultForm>(std::move(form));
+        std::vector<Array> bases{inputs.begin(), inputs.end()};
         for (const Array& x : arrays) {
-            const auto it = std::ranges::find_if(
-                inputs, [&](const Array& input) { return internal::IsSamePlace(input, x); });
-            origins_.push_back(it != inputs.end() ? static_cast<int>(it - inputs.begin()) : -1);
+            const std::optional<Origin> origin = Find(x, bases, inputs.size());
+            if (!origin) return false;
+            origins_.push_back(*origin);
+            bases.push_back(x);
         }
+        return true;
     }
-    // By array that it returns: the index of the input that it is, or -1.
-    const std::vector<int>& origins() const { return origins_; }
+    // By array that it returns.
+    const std::vector<Origin>& origins() const { return origins_; }
     const ResultForm& returned() const { return *returned_; }
 
     std::string name() const override { return name_; }
@@ -68,11 +105,15 @@ class StaticCode : public internal::HostCode, public Traversable {
         }
         size_t next = 0;
         for (size_t i = 0; i < arrays.size(); ++i) {
-            const int origin = origins_[i];
-            const Array& to = origin < 0 ? outputs[next++] : inputs[static_cast<size_t>(origin)];
+            const Origin& origin = origins_[i];
+            const auto base = static_cast<size_t>(std::max(origin.base, 0));
+            const bool is_new = origin.base < 0;
+            const Array& to = is_new                 ? outputs[next++]
+                              : base < inputs.size() ? inputs[base]
+                                                     : arrays[base - inputs.size()];
             const Array& x = arrays[i];
-            if (origin >= 0 && internal::IsSamePlace(x, to)) continue;
-            if (origin >= 0 || x.dtype() != to.dtype() || x.shape() != to.shape() ||
+            if (!is_new && origin.IsOf(to, x)) continue;
+            if (!is_new || x.dtype() != to.dtype() || x.shape() != to.shape() ||
                 &x.device() != &to.device()) {
                 throw CaptureError{name_,
                                    ": returned an array of ",
@@ -80,7 +121,9 @@ class StaticCode : public internal::HostCode, public Traversable {
                                    " on ",
                                    x.device().name(),
                                    ", expected ",
-                                   origin >= 0 ? "the one that it was given" : Describe(to),
+                                   is_new                 ? Describe(to)
+                                   : base < inputs.size() ? "the one that it was given"
+                                                          : "an array that it returns twice",
                                    " on ",
                                    to.device().name(),
                                    " as when it was recorded"};
@@ -104,12 +147,34 @@ class StaticCode : public internal::HostCode, public Traversable {
     }
 
  private:
+    // Later kernels see new arrays as contiguous ones.
+    static std::optional<Origin> Find(const Array& x, std::span<const Array> bases,
+                                      size_t n_inputs) {
+        for (size_t i = 0; i < bases.size(); ++i) {
+            const Array& base = bases[i];
+            const bool is_same = internal::IsSamePlace(base, x);
+            if (!is_same && (x.GetTotalSize() == 0 || !internal::MayShareMemory(base, x))) continue;
+            const internal::Extent inner = internal::RangeOf(x);
+            const internal::Extent outer = internal::RangeOf(base);
+            const bool is_in = outer.begin <= inner.begin && inner.end <= outer.end;
+            if (x.dtype() != base.dtype() || &x.device() != &base.device() || !is_in) {
+                return std::nullopt;
+            }
+            if (i < n_inputs || base.IsContiguous()) {
+                return Origin{static_cast<int>(i), x.raw_data() - base.raw_data(), x.shape(),
+                              x.strides()};
+            }
+            return std::nullopt;
+        }
+        return Origin{};
+    }
+
     Ref function_;
     std::string name_;
     ResultForm given_;
     ShownPlaces shown_;
     std::unique_ptr<ResultForm> returned_;
-    std::vector<int> origins_;
+    std::vector<Origin> origins_;
 };
 
 // What the step goes on with, in the place of arrays that the code has returned: those that it was
@@ -118,9 +183,11 @@ std::vector<Array> TakeResults(const StaticCode& code, const std::vector<Array>&
                                const std::vector<Array>& arrays, std::vector<Array>& outputs) {
     std::vector<Array> results;
     for (size_t i = 0; i < arrays.size(); ++i) {
-        const int origin = code.origins()[i];
-        if (origin >= 0) {
-            results.push_back(inputs[static_cast<size_t>(origin)]);
+        const Origin& origin = code.origins()[i];
+        if (origin.base >= 0) {
+            const auto base = static_cast<size_t>(origin.base);
+            const Array& to = base < inputs.size() ? inputs[base] : results[base - inputs.size()];
+            results.push_back(origin.IsOf(to, to) ? to : origin.In(to));
             continue;
         }
         const Array& x = arrays[i];
@@ -170,7 +237,10 @@ PyObject* StaticCall(PyObject*, PyObject* const* args, Py_ssize_t n) try {
                                  .c_str());
             return result.Release();
         }
-        code->Return(std::move(form), arrays, inputs);
+        if (!code->Return(std::move(form), arrays, inputs)) {
+            recorder->Refuse(StrCat(code->name(), " returns arrays that overlap in part").c_str());
+            return result.Release();
+        }
         result = Ref{};
         for (size_t i = 0; i < inputs.size(); ++i) {
             uint32_t now = inputs[i].buffer()->use_count();

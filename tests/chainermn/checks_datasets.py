@@ -51,8 +51,14 @@ def check_scatter_dataset_in_random_order(comm):
 
 
 def check_scatter_dataset_of_wrong_arguments(comm):
-    with pytest.raises(TypeError, match=r'the root \(rank 0\) has no dataset, but None'):
+    kind = TypeError if comm.rank == 0 else RuntimeError
+    with pytest.raises(kind, match=r'the root \(rank 0\) has no dataset, but None'):
         D.scatter_dataset(None, comm)
+    for _ in range(2):  # which needs all of them to have heard of the first
+        with pytest.raises(Exception, match=r'cast' if comm.rank == 0 else 'rank 0 failed'):
+            D.scatter_dataset([1], comm, shuffle=True, seed='a')
+    with pytest.raises(TypeError, match="n_total_samples is 'a', expected an int"):
+        D.scatter_index('a', comm)
     with pytest.raises(ValueError, match=rf'root is {comm.size}, and there are'):
         D.scatter_dataset([1], comm, comm.size)
     with pytest.raises(ValueError, match='n_total_samples is -1, expected 0 or more'):
@@ -126,6 +132,28 @@ def check_multi_node_iterator(comm):
                 other.previous_epoch_detail,
             ]
             it.finalize()
+
+
+class _Broken(chainer.dataset.DatasetMixin):
+    def __len__(self):
+        return 4
+
+    def get_example(self, i):
+        if i == 2:
+            raise OSError('no such file')
+        return i
+
+
+def check_multi_node_iterator_of_a_broken_dataset(comm):
+    """All hear of it, and may go on."""
+    actual = chainer.iterators.SerialIterator(_Broken(), 2, shuffle=False)
+    it = I.create_multi_node_iterator(actual, comm)
+    assert it.next() == [0, 1]
+    kind = OSError if comm.rank == 0 else RuntimeError
+    with pytest.raises(kind, match='no such file'):
+        it.next()
+    it.reset()
+    assert it.next() == [0, 1]
 
 
 def check_synchronized_iterator(comm):

@@ -254,6 +254,8 @@ def check_integers_and_half(comm):
 def check_what_differs(comm):
     if comm.size == 1:
         return
+    with pytest.raises(ValueError, match='send: x is an empty sequence'):
+        M.send([], comm, (comm.rank + 1) % comm.size)
     x = np.zeros(2 + comm.rank, 'f')
     with pytest.raises(ValueError, match='allreduce: rank 0 has float32 of shape'):
         M.allreduce(comm, x)

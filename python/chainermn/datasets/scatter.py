@@ -7,6 +7,8 @@ import typing as tp
 import numpy as np
 from chainer.datasets import SubDataset
 
+from chainermn.communicators._rooted import make_in_root
+
 if tp.TYPE_CHECKING:
     from chainer._typing import Dataset
 
@@ -56,18 +58,20 @@ def scatter_dataset(
         SubDataset: The part of this process.
 
     Raises:
-        TypeError: If the root has no dataset.
-        ValueError: If there is no such rank.
+        TypeError: If the root has no dataset, there.
+        RuntimeError: If the root fails, in all others.
+        ValueError: If there is no such rank, or ``max_buf_len`` is less than 1.
     """
-    order, failure = None, None
-    if comm.rank == root:
+
+    def prepare() -> tp.Any:
         if not (hasattr(dataset, '__len__') and hasattr(dataset, '__getitem__')):
-            failure = f'scatter_dataset: the root (rank {root}) has no dataset, but {dataset!r}'
-        elif shuffle:
-            order = _random(seed).permutation(len(tp.cast(tp.Any, dataset)))
-    failure, order = comm.bcast_obj((failure, order), root=root)
-    if failure is not None:
-        raise TypeError(failure)
+            raise TypeError(
+                f'scatter_dataset: the root (rank {root}) has no dataset, but {dataset!r}'
+            )
+        n = len(tp.cast(tp.Any, dataset))
+        return _random(seed).permutation(n) if shuffle else None
+
+    order = make_in_root('scatter_dataset', comm, root, prepare)
     data: tp.Any = comm.bcast_obj(dataset, max_buf_len, root)
     begin, end = _part(len(data), comm.rank, comm.size, force_equal_length)
     return SubDataset(data, begin, end, order)
@@ -92,9 +96,12 @@ def scatter_index(
         tuple of int: Where the range of this process begins and ends.
 
     Raises:
-        ValueError: If the number is negative, or there is no such rank.
+        TypeError: If it is no number.
+        ValueError: If it is negative, or there is no such rank.
     """
     n = comm.bcast_obj(n_total_samples, root=root)
+    if not isinstance(n, int | np.integer):
+        raise TypeError(f'scatter_index: n_total_samples is {n!r}, expected an int')
     if n < 0:
         raise ValueError(f'scatter_index: n_total_samples is {n}, expected 0 or more')
     return _part(n, comm.rank, comm.size, force_equal_length)

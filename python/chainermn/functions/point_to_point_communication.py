@@ -53,13 +53,15 @@ def send(
         from which ``backward`` can start. Differentiable, any order.
 
     Raises:
-        ValueError: If there is no such rank, or it is that of this process.
+        ValueError: If there is no such rank, it is that of this process, or ``x`` is empty.
     """
     if rank == communicator.rank:
         raise ValueError(
             f'send: rank is {rank}, that of this process, whose backward would wait for itself'
         )
     xs = x if isinstance(x, tuple | list) else (x,)
+    if not xs:
+        raise ValueError('send: x is an empty sequence, and there is nothing to send')
     (delegate,) = Send(communicator, rank, tag).apply(tuple(xs))
     return startable(delegate)
 

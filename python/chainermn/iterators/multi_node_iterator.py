@@ -7,6 +7,8 @@ import typing as tp
 from chainer.dataset import Iterator
 from chainer.serializer import Deserializer
 
+from chainermn.communicators._rooted import make_in_root
+
 if tp.TYPE_CHECKING:
     from chainer._typing import Example
     from chainer.serializer import AbstractSerializer
@@ -51,28 +53,25 @@ class _MultiNodeIterator(Iterator):
         self.communicator = comm
         self.rank_master = master
         self._state: dict[str, tp.Any] = {}
-        self._exchange(None)
+        self._exchange(lambda: None)
 
     @property
     def _is_master(self) -> bool:
         return self.communicator.rank == self.rank_master
 
-    def _exchange(self, batch: list[Example] | None) -> list[Example] | None:
-        message = None
-        if self._is_master:
+    def _exchange(self, advance: tp.Callable[[], list[Example] | None]) -> list[Example] | None:
+        def make() -> tuple[list[Example] | None, dict[str, tp.Any]]:
+            batch = advance()
             names = [name for name in _STATE if hasattr(self.actual_iterator, name)]
-            message = batch, {name: getattr(self.actual_iterator, name) for name in names}
-        batch, self._state = self.communicator.bcast_obj(message, root=self.rank_master)
+            return batch, {name: getattr(self.actual_iterator, name) for name in names}
+
+        batch, self._state = make_in_root(
+            'create_multi_node_iterator', self.communicator, self.rank_master, make
+        )
         return batch
 
     def __next__(self) -> list[Example]:
-        batch: list[Example] | None = None
-        if self._is_master:
-            try:
-                batch = next(self.actual_iterator)
-            except StopIteration:
-                batch = None
-        batch = self._exchange(batch)
+        batch = self._exchange(lambda: next(self.actual_iterator, None))
         if batch is None:
             raise StopIteration
         return batch
@@ -86,9 +85,7 @@ class _MultiNodeIterator(Iterator):
 
     def reset(self) -> None:
         """Goes back to the start; all processes must call it."""
-        if self._is_master:
-            self.actual_iterator.reset()
-        self._exchange(None)
+        self._exchange(lambda: self.actual_iterator.reset())
 
     def finalize(self) -> None:
         """Ends the iterator of this process."""

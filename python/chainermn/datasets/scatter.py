@@ -104,7 +104,7 @@ def scatter_index(
         raise TypeError(f'scatter_index: n_total_samples is {n!r}, expected an int')
     if n < 0:
         raise ValueError(f'scatter_index: n_total_samples is {n}, expected 0 or more')
-    return _part(n, comm.rank, comm.size, force_equal_length)
+    return _part(int(n), comm.rank, comm.size, force_equal_length)
 
 
 def _random(seed: int | None) -> tp.Any:

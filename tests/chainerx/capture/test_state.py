@@ -8,6 +8,7 @@ import types
 import weakref
 
 import chainerx as chx
+import numpy as np
 import pytest
 
 KEPT = None
@@ -315,6 +316,32 @@ def test_what_is_only_passed_on_is_read(form):
     got, n_replays = run(True)
     assert got == want
     assert n_replays >= 6
+
+
+@pytest.mark.parametrize('is_read', [False, True])
+def test_arguments_of_numpy_are_kept(is_read):
+    owner = Plain()
+    owner.v = {'last': np.zeros(3, 'float32'), 'all': ()}
+
+    def step(x):
+        y = chx.array(x) * 2
+        if is_read:
+            y -= chx.array(owner.v['last'])
+        owner.v['last'] = x
+        owner.v['all'] = (x, None)
+        return y
+
+    called = chx.capture(step)
+    for i in range(10):
+        x = np.full(3, i, 'float32')
+        before = owner.v['last'].copy()
+        assert called(x).tolist() == (2 * x - before * is_read).tolist()
+        x += 1  # it is the memory of the argument that is kept
+        assert type(owner.v['last']) is np.ndarray
+        assert owner.v['last'].tolist() == owner.v['all'][0].tolist() == x.tolist()
+        if i == 7:
+            owner.v['last'] = np.full(3, -1, 'float32')
+    assert replays(called) >= 5
 
 
 def test_an_array_that_the_step_uses_by_itself_too():

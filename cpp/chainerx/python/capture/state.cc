@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "chainerx/core/capture_observer.h"
+#include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
 #include "chainerx/python/capture/dataclass.h"
 #include "chainerx/python/capture/results.h"
@@ -50,6 +51,36 @@ std::vector<Array> ArraysIn(PyObject* o) {
     const internal::Unobserved by_ourselves;
     std::vector<Array> arrays;
     CollectArrays(o, arrays);
+    return arrays;
+}
+
+// Adds views of the NumPy arrays in a value, as far as their memory can be shared.
+void CollectNumpy(PyObject* o, std::vector<Array>& arrays, int depth = 0) {
+    if (o == nullptr || depth > kMaxNesting) return;
+    if (PyObject_TypeCheck(o, Numpy().ndarray)) {
+        Device& device = GetDefaultContext().GetNativeBackend().GetDevice(0);
+        try {
+            arrays.push_back(FromNumpy(o, std::nullopt, Sharing::kWherePossible, device));
+        } catch (const OutOfMemoryError&) {
+            throw;
+        } catch (const ChainerxError&) {  // of objects
+            PyErr_Clear();
+        }
+    } else if (PyTuple_Check(o) || PyList_CheckExact(o)) {
+        const Items items{o};
+        for (Py_ssize_t i = 0; i < items.size(); ++i) CollectNumpy(items[i], arrays, depth + 1);
+    } else if (PyDict_CheckExact(o) || PyODict_CheckExact(o)) {
+        const Ref values = Check(PyMapping_Values(o));
+        CollectNumpy(Check(PySequence_List(values.get())).get(), arrays, depth + 1);
+    } else if (const std::optional<Attributes> attributes = AttributesOf(o)) {
+        for (const auto& [name, value] : *attributes) CollectNumpy(value.get(), arrays, depth + 1);
+    }
+}
+
+std::vector<Array> NumpyIn(PyObject* o) {
+    const internal::Unobserved by_ourselves;
+    std::vector<Array> arrays;
+    CollectNumpy(o, arrays);
     return arrays;
 }
 
@@ -244,18 +275,24 @@ bool State::Finish(internal::Recorder& recorder, const std::vector<Before>& befo
         NotedPlaces::Noted& change = *changed.noted;
         const std::vector<Array>& arrays = changed.arrays;
         const bool is_known = IsKnown(change.at.place);
+        // Other arrays of NumPy are the program's own affair: it computes with them.
+        const bool keeps_argument = std::ranges::any_of(
+            NumpyIn(changed.now.get()), [&](const Array& x) { return !recorder.Was(x); });
         bool is_read = is_known;
         if (!is_known) {
-            is_read = std::ranges::any_of(ArraysIn(change.before.get()), [&](const Array& x) {
-                return recorder.Uses(x) || is_passed_on(changed, x);
-            });
+            is_read = std::ranges::any_of(ArraysIn(change.before.get()),
+                                          [&](const Array& x) {
+                                              return recorder.Uses(x) || is_passed_on(changed, x);
+                                          }) ||
+                      std::ranges::any_of(NumpyIn(change.before.get()),
+                                          [&](const Array& x) { return recorder.Uses(x); });
             if (is_read) found.push_back(change.at);
         }
         if (is_read && std::ranges::any_of(arrays, &GoesOn)) {
             return fail(change.at.name, "and leaves a part of its graph there");
         }
-        if (!is_read && arrays.empty() && !change.is_shown) continue;
-        const bool is_set = is_read || change.is_told || change.is_shown;
+        if (!is_read && arrays.empty() && !change.is_shown && !keeps_argument) continue;
+        const bool is_set = is_read || change.is_told || change.is_shown || keeps_argument;
         left.push_back({&change.at, std::move(changed.now), is_set});
     }
     if (!found.empty()) {

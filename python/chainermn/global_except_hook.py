@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import types
 import typing as tp
+
+_SECONDS_TO_READ: tp.Final = 0.3  # mpiexec drops what it has not read when processes are aborted
 
 _previous: tp.Any = None
 _process = 0  # where it was added; processes forked from that are none of MPI
@@ -45,4 +48,5 @@ def _end_all(
     )
     sys.stdout.flush()
     sys.stderr.flush()
+    time.sleep(_SECONDS_TO_READ)
     MPI.COMM_WORLD.Abort(1)

@@ -31,7 +31,7 @@ def test_an_exception_ends_all(mpiexec, tmp_path, is_hooked_by):
     assert 'rank 1 of 2 raised KeyError, which ends all processes' in done.stderr
 
 
-@pytest.mark.parametrize('leaves', ['by the end', 'by sys.exit', 'late', 'by finalize'])
+@pytest.mark.parametrize('leaves', ['late', 'by sys.exit', 'by finalize'])
 def test_processes_that_leave(mpiexec, tmp_path, leaves):
     """Whoever calls more than another process, as with unequal parts of data, need not wait."""
     program = tmp_path / 'program.py'
@@ -42,7 +42,7 @@ def test_processes_that_leave(mpiexec, tmp_path, leaves):
         'leaves = sys.argv[1]\n'
         'if comm.rank == 1:\n'
         '    if leaves == "late":\n'
-        '        time.sleep(0.5)\n'
+        '        time.sleep(0.3)\n'
         '    if leaves == "by sys.exit":\n'
         '        sys.exit(3)\n'
         '    if leaves == "by finalize":\n'
@@ -51,18 +51,42 @@ def test_processes_that_leave(mpiexec, tmp_path, leaves):
         '    try:\n'
         '        parts[1].allreduce(np.ones(3))\n'
         '    except RuntimeError as error:\n'
-        '        print(error)\n'
+        '        print(error, file=sys.stderr)\n'
         '    comm.allreduce_obj(1)\n'
     )
     done = mpiexec(2, program, leaves, timeout=60)
     assert done.returncode != 0
     message = 'and rank 1 has finalized the communicator, or ends'
-    assert f'rank 0 calls allreduce, {message}' in done.stdout
+    assert f'rank 0 calls allreduce, {message}' in done.stderr
     assert f'RuntimeError: rank 0 calls allreduce_obj, {message}' in done.stderr
     assert 'rank 0 of 2 raised RuntimeError' in done.stderr
 
 
-@pytest.mark.parametrize('call', ['recv(1, 0)', 'allreduce(x)', 'send(x, 1, 0)', 'recv_obj(1, 0)'])
+@pytest.mark.parametrize('call', ['recv(1, 0)', 'recv_obj(-1, 0)', 'send(x, 1, 0)'])
+def test_messages_of_processes_that_leave(mpiexec, tmp_path, call):
+    """What they sent before arrives; what they will never send is not waited for."""
+    program = tmp_path / 'program.py'
+    program.write_text(
+        'import sys, time, numpy as np, chainermn\n'
+        'from mpi4py import MPI\n'
+        'assert MPI.ANY_SOURCE < 0\n'
+        'comm = chainermn.create_communicator("flat")\n'
+        'x = np.ones(1 << 20)\n'
+        'if comm.rank == 1:\n'
+        '    comm.send_obj("before", 0, 3)\n'
+        'else:\n'
+        '    time.sleep(0.2)\n'
+        '    print(comm.recv_obj(MPI.ANY_SOURCE, 3), file=sys.stderr)\n'
+        f'    comm.{call.replace("-1", "MPI.ANY_SOURCE")}\n'
+    )
+    done = mpiexec(2, program, timeout=60)
+    assert done.returncode != 0
+    assert 'before' in done.stderr
+    message = 'waits for rank 1, which has finalized the communicator, or ends'
+    assert message in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize('call', ['recv(1, 0)', 'allreduce(x)', 'send(x, 1, 0)'])
 def test_interrupts_end_waiting(mpiexec, tmp_path, call):
     """Ctrl-C says where processes wait, and ends them."""
     program = tmp_path / 'program.py'

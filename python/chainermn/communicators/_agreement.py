@@ -7,6 +7,7 @@ of 16 bytes.
 from __future__ import annotations
 
 import hashlib
+import time
 import typing as tp
 
 import numpy as np
@@ -17,6 +18,8 @@ from chainermn.communicators import _mpi
 _Value = tp.TypeVar('_Value')
 Prepared = tuple[object, _Value]
 _LEAVING: tp.Final = 'finalize'
+_LEFT_TAG: tp.Final = 1  # of notices, which are left unread until all have left
+_SECONDS_BEHIND_NOTICES: tp.Final = 1
 
 
 class Agreement:
@@ -33,6 +36,7 @@ class Agreement:
         # What was described last by an operation; models are described in each iteration.
         self._last: dict[str, tuple[object, int]] = {}
         self._has_left = False
+        self._notices: list[tp.Any] = []
         self._extremes: tp.Any = None
         self._request: tp.Any = None
 
@@ -78,8 +82,52 @@ class Agreement:
     def start_to_leave(self) -> None:
         """Says to those who go on that this process takes part in nothing any more."""
         self._has_left = True
+        for rank in self._others():
+            self._notices.append(self._comm.Isend(np.empty(0, np.uint8), rank, _LEFT_TAG))
+        self._start_leaving()
+
+    def _start_leaving(self) -> None:
         if self._comm.size > 1:
             self._start(self._digest(_LEAVING, None))
+
+    def _others(self) -> tp.Iterator[int]:
+        return (rank for rank in range(self._comm.size) if rank != self._comm.rank)
+
+    def wait_for(self, operation: str, rank: int, test: tp.Callable[[], _Value]) -> _Value:
+        """Waits for a message from or to another process.
+
+        Args:
+            operation (str): Its name.
+            rank (int): Which process, or ``MPI.ANY_SOURCE``.
+            test (callable): Returns something true when there is no more to wait for.
+
+        Returns:
+            What the test returned.
+
+        Raises:
+            RuntimeError: If that process has left.
+        """
+        ranks = list(self._others()) if rank == self._mpi.ANY_SOURCE else [rank]
+        deadline = None
+
+        def test_both() -> _Value | None:
+            nonlocal deadline
+            if found := test():
+                return found
+            if all(self._comm.Iprobe(other, _LEFT_TAG) for other in ranks):
+                # Messages from before may come after the notice, since that takes its own way.
+                now = time.monotonic()
+                deadline = deadline or now + _SECONDS_BEHIND_NOTICES
+                if now > deadline:
+                    names = ' and '.join(map(str, ranks))
+                    raise RuntimeError(
+                        f'{operation}: waits for rank {names}, which {_does(_LEAVING)}'
+                    )
+            return None
+
+        found = _mpi.wait(test_both)
+        assert found is not None
+        return found
 
     def has_ended(self) -> bool:
         """Whether all have left; until then each call answers those who have not.
@@ -91,8 +139,11 @@ class Agreement:
                 return False
             if not self._is_reached():
                 self._comm.allgather((_LEAVING, None, None))  # they raise, and may call again
-                self.start_to_leave()
+                self._start_leaving()
                 return False
+            for rank in self._others():
+                self._comm.Recv(np.empty(0, np.uint8), rank, _LEFT_TAG)
+            self._mpi.Request.Waitall(self._notices)
         self._comm.Free()
         return True
 

@@ -136,18 +136,19 @@ class MpiCommunicatorBase(CommunicatorBase):
                 for i in _mpi.chunks(part.size):
                     self._own_messages.append(self.mpi_comm.Isend(part[i], dest, tag))
             return
-        _mpi.wait(self.mpi_comm.isend(header, dest, tag).Test)
+        wait = functools.partial(self._agreement.wait_for, 'send', dest)
+        wait(self.mpi_comm.isend(header, dest, tag).Test)
         for x in arrays:
             part = _arrays.as_bytes(_arrays.to_host(x))
             for i in _mpi.chunks(part.size):
-                _mpi.wait(self.mpi_comm.Isend(part[i], dest, tag).Test)
+                wait(self.mpi_comm.Isend(part[i], dest, tag).Test)
 
     def recv(self, source: int, tag: int) -> tp.Any:
         self._agreement.check_present('recv')
         refuse_capture('recv')
         if source != self._mpi.ANY_SOURCE:
             self._check_rank('recv', 'source', source)
-        header, status = self._receive(source, tag)
+        header, status = self._receive('recv', source, tag)
         if not isinstance(header, _Header):
             raise TypeError(
                 f'recv: rank {status.source} sent an object of type {type(header).__name__}, not '
@@ -170,21 +171,24 @@ class MpiCommunicatorBase(CommunicatorBase):
             self._own_messages = [r for r in self._own_messages if not r.Test()]
             self._own_messages.append(self.mpi_comm.isend(obj, dest, tag))
         else:
-            _mpi.wait(self.mpi_comm.isend(obj, dest, tag).Test)
+            request = self.mpi_comm.isend(obj, dest, tag)
+            self._agreement.wait_for('send_obj', dest, request.Test)
 
     def recv_obj(self, source: int, tag: int) -> tp.Any:
         self._agreement.check_present('recv_obj')
         refuse_capture('recv_obj')
         if source != self._mpi.ANY_SOURCE:
             self._check_rank('recv_obj', 'source', source)
-        obj, status = self._receive(source, tag)
+        obj, status = self._receive('recv_obj', source, tag)
         if isinstance(obj, _Header):
             raise TypeError(f'recv_obj: rank {status.source} sent arrays; use recv')
         return obj
 
-    def _receive(self, source: int, tag: int) -> tuple[tp.Any, tp.Any]:
+    def _receive(self, operation: str, source: int, tag: int) -> tuple[tp.Any, tp.Any]:
         status = self._mpi.Status()
-        message = _mpi.wait(lambda: self.mpi_comm.improbe(source, tag, status))
+        message = self._agreement.wait_for(
+            operation, source, lambda: self.mpi_comm.improbe(source, tag, status)
+        )
         return message.recv(), status
 
     # ---- arrays of all processes ----

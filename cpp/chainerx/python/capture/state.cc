@@ -138,7 +138,7 @@ PyObject* NoteAttribute(PyObject*, PyObject* const* args, Py_ssize_t n) try {
     return Failed("capture_attribute");
 }
 
-PyMethodDef g_functions[] = {
+PyMethodDef g_state_functions[] = {
     {"capture_attribute",
      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&NoteAttribute)), METH_FASTCALL,
      "Tells the step that is recorded, before it sets an attribute, that it does."},
@@ -355,7 +355,7 @@ int ShownPlaces::Traverse(visitproc visit, void* arg) const {
 }
 
 void InitCaptureState(PyObject* engine) {
-    if (PyModule_AddFunctions(engine, g_functions) < 0) throw PythonError{};
+    if (PyModule_AddFunctions(engine, g_state_functions) < 0) throw PythonError{};
 }
 
 }  // namespace chainerx::python

@@ -263,7 +263,7 @@ PyObject* StaticCall(PyObject*, PyObject* const* args, Py_ssize_t n) try {
     return Failed("static_code");
 }
 
-PyMethodDef g_functions[] = {
+PyMethodDef g_static_code_functions[] = {
     {"static_call", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&StaticCall)),
      METH_FASTCALL,
      "Calls a function in the step that is recorded; each replay calls it, too, in its place."},
@@ -272,7 +272,7 @@ PyMethodDef g_functions[] = {
 }  // namespace
 
 void InitStaticCode(PyObject* engine) {
-    if (PyModule_AddFunctions(engine, g_functions) < 0) throw PythonError{};
+    if (PyModule_AddFunctions(engine, g_static_code_functions) < 0) throw PythonError{};
 }
 
 }  // namespace chainerx::python

@@ -39,9 +39,11 @@ BEYOND = {
     1 << 24: 'bytes that are converted at a time: test_products.py',
     1 << 32: 'places that fit beside a key: arrays of 2^32',
     1 << 44: 'numbers of a row that no memory holds: test_attention.py',
+    6: 'channels of a convolution: test_conv_algorithms.py',
     9: 'taps: test_conv.py has more and fewer',
     12: 'panels of a product that are packed together: test_products.py',
     14: 'rows of such a panel: test_products.py',
+    25: 'taps of a convolution: test_conv_algorithms.py',
     320: 'depth of a product: test_products.py',
     504: 'rows of a product: test_products.py',
 }

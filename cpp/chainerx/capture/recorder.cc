@@ -275,7 +275,8 @@ void Recorder::CallHost(std::shared_ptr<HostCode> code, std::span<const Array> i
     const std::span<const Array> all = inputs.empty() ? outputs : inputs;
     Device& device = all.empty() ? GetDefaultDevice() : all[0].device();
     RecordedCall recorded{&device, nullptr, {}, {}, Locate(), recording_->calls.size()};
-    recorded.host = HostCall{std::move(code), inputs.size(), recording_->keys.size(), {}};
+    recorded.host = std::make_unique<HostCall>(
+        HostCall{std::move(code), inputs.size(), recording_->keys.size(), {}});
     const auto keep = [&](const Array& x, OperandRole role) {
         const RecordedArray array = Keep(role, x, recorded.host->kept);
         recorded.arrays.push_back(array);

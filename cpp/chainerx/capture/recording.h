@@ -96,7 +96,7 @@ struct RecordedCall {
     size_t time;
     // An interrupt in it would leave other arrays than one somewhere in the step does.
     bool is_masked{false};
-    std::optional<HostCall> host{};
+    std::unique_ptr<HostCall> host{};  // code of the program
 
     // "Multiply", or "an array made of numbers".
     std::string name() const {

@@ -133,7 +133,7 @@ struct Run {
         const Ref result = Check(PyObject_Vectorcall(self->step, args, n_args, names));
         if (watch && internal::CurrentCapture() != nullptr) {
             Check(PyObject_CallMethod(watch.get(), "check", nullptr));
-            FinishState(noted, result.get());
+            FinishState(noted, result.get());  // unless the check has refused the step
         }
         self->held->insert(self->held->end(), NotedPlaces::held()->begin(),
                            NotedPlaces::held()->end());
@@ -171,9 +171,10 @@ struct Run {
     }
 
     void FinishState(NotedPlaces& noted, PyObject* result) const {
-        auto& recorder = static_cast<internal::Recorder&>(*internal::CurrentCapture());
+        auto* const recorder = static_cast<internal::Recorder*>(internal::CurrentCapture());
+        if (recorder == nullptr) return;
         noted.Look();
-        if (self->state->Finish(recorder, before, noted.all(), result, *self->held)) {
+        if (self->state->Finish(*recorder, before, noted.all(), result, *self->held)) {
             self->has_new_state = true;
         }
     }

@@ -40,15 +40,15 @@ Array Rounded(const Array& x) {
 
 // What is the same for all three, and one direction of it.
 struct Layer {
-    int64_t steps, batch, hidden;
+    int64_t steps{0}, batch{0}, hidden{0};
     std::array<Activation, 3> f;
-    double clip;   // 0 for none
-    Array w, r;    // gates x inputs, gates x hidden
-    Array wb, rb;  // biases of gates; null if there are none
+    double clip{0};  // 0 for none
+    Array w, r;      // gates x inputs, gates x hidden
+    Array wb, rb;    // biases of gates; null if there are none
     Array peepholes;
     Array lengths;              // of the sequences; null if all have all steps
     std::vector<int64_t> ends;  // the same on the host
-    bool is_backward;
+    bool is_backward{false};
     bool quantizes{false};  // what products take, to 8 bits
 
     Array Clipped(const Array& x) const { return clip > 0 ? Clip(x, -clip, clip) : x; }

@@ -1,8 +1,11 @@
 #include "chainerx/python/bind.h"
 
+#include <algorithm>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "chainerx/core/error.h"
@@ -100,7 +103,12 @@ constexpr Pair kNotHere[] = {
     {"overwrite_input", ": operands are never written to"},
     {"axes", ": move axes with moveaxis()"},
     {"ndmax", ": lists are as deep as they are"},
+    {"requires_grad", ": require_grad() of the array makes it a leaf of a graph"},
 };
+
+// Names of parameters in PyTorch, and plurals, that are errors here: what their users mean.
+constexpr Pair kMeant[] = {
+    {"dim", "axis"}, {"dims", "axis"}, {"axes", "axis"}, {"keepdim", "keepdims"}, {"other", "x2"}};
 
 const char* Find(std::span<const Pair> pairs, PyObject* key) {
     for (const Pair& pair : pairs) {
@@ -109,9 +117,46 @@ const char* Find(std::span<const Pair> pairs, PyObject* key) {
     return nullptr;
 }
 
-const char* WhyNot(PyObject* key) {
-    const char* reason = Find(kNotHere, key);
-    return reason != nullptr ? reason : "";
+// Levenshtein's.
+size_t EditDistance(std::string_view a, std::string_view b) {
+    std::vector<size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), size_t{0});
+    for (size_t i = 0; i < a.size(); ++i) {
+        size_t diagonal = std::exchange(row[0], i + 1);
+        for (size_t j = 0; j < b.size(); ++j) {
+            const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+        }
+    }
+    return row.back();
+}
+
+// What to say of a keyword that is no parameter: the one that was meant, or why there is none.
+std::string Advice(std::span<PyObject* const> names, PyObject* keyword) {
+    const auto is_parameter = [&](const char* name) {
+        return std::ranges::any_of(names, [name](PyObject* other) {
+            return PyUnicode_CompareWithASCIIString(other, name) == 0;
+        });
+    };
+    const char* meant = Find(kMeant, keyword);
+    if (meant != nullptr && !is_parameter(meant)) meant = nullptr;
+    if (meant == nullptr) {
+        if (const char* reason = Find(kNotHere, keyword)) return reason;
+        const char* text = PyUnicode_AsUTF8(keyword);
+        if (text == nullptr) PyErr_Clear();  // it has surrogates
+        const std::string_view word = text != nullptr ? text : "";
+        size_t limit = (word.size() + 1) / 3;
+        for (PyObject* name : names) {
+            const char* other = PyUnicode_AsUTF8(name);
+            const size_t distance = EditDistance(word, other);
+            if (distance > limit) continue;
+            meant = other;
+            if (distance == 0) break;
+            limit = distance - 1;
+        }
+    }
+    return meant != nullptr ? StrCat(". Did you mean '", meant, "'?") : "";
 }
 
 }  // namespace
@@ -156,8 +201,8 @@ PyObject* ArgSpec::Bind(PyObject* const* args, Py_ssize_t n, PyObject* keywords,
         }
         out[n_positional_] = rest;
     } else if (n > n_positional_) {
-        PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments, got %zd%s",
-                     name_, n_positional_, n,
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional argument%s, got %zd%s",
+                     name_, n_positional_, n_positional_ == 1 ? "" : "s", n,
                      n <= count_ ? "; give the others by their names" : "");
         throw PythonError{};
     }
@@ -172,7 +217,7 @@ PyObject* ArgSpec::Bind(PyObject* const* args, Py_ssize_t n, PyObject* keywords,
         const int i = PlaceOf(key);
         if (i == count_ || (has_varargs_ && i == n_positional_)) {
             PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'%s", name_,
-                         key, WhyNot(key));
+                         key, Advice({names_, static_cast<size_t>(count_)}, key).c_str());
             fail();
         }
         if (out[i] != nullptr) {

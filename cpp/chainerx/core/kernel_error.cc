@@ -35,8 +35,8 @@ std::string KernelError::ToString() const {
                           value, " of ", bound, " is 0");
         case Kind::kIndefinite:
             return StrCat(op, ": matrix ", position, " of ", argument,
-                          " is not positive definite: its first ", value, " of ", bound,
-                          " rows and columns are, one more are not");
+                          " is not positive definite: its leading minor of order ", value + 1,
+                          " of ", bound, " is not positive");
         case Kind::kDomain:
             return StrCat(op, ": ", argument, position < 0 ? "" : StrCat("[", position, "]"),
                           " is ", std::bit_cast<double>(value), ", expected ", expected);

@@ -107,8 +107,9 @@ std::unique_ptr<Backend> LoadBackendPlugin(Context& context, const std::string& 
     }
     std::string tried;
     for (const std::string& path : paths) tried += StrCat("\n  ", path);
-    throw BackendError{"backend '", name,
-                       "' is neither built in nor found as a plug-in; tried:", tried};
+    const char* const others = name == "cuda" ? "" : "; the CPU is 'native', a GPU 'cuda'";
+    throw BackendError{"backend '", name,       "' is neither built in nor found as a plug-in",
+                       others,      "; tried:", tried};
 }
 
 }  // namespace chainerx::internal

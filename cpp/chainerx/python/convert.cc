@@ -12,9 +12,16 @@ namespace chainerx::python {
 const char* TypeName(PyObject* o) { return Py_TYPE(o)->tp_name; }
 
 void ThrowNotArray(const char* op, const char* name, PyObject* o) {
-    throw TypeError{op,          ": ",
-                    name,        " must be a chainerx.ndarray, got ",
-                    TypeName(o), "; make one with chainerx.array()"};
+    // Of the type, since properties of the object would run code of the program.
+    const bool is_variable =
+        PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(o)), "creator") != 0;
+    throw TypeError{op,
+                    ": ",
+                    name,
+                    " must be a chainerx.ndarray, got ",
+                    TypeName(o),
+                    is_variable ? "; pass its array, or call the function of chainer.functions"
+                                : "; make one with chainerx.array()"};
 }
 
 // Truncated, since an integer may have any number of digits.

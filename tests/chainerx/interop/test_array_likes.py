@@ -2,6 +2,7 @@
 
 import re
 
+import chainer
 import chainerx as chx
 import numpy as np
 import pytest
@@ -436,6 +437,12 @@ def test_an_interrupt_in_a_list_comes_out():
 
     with pytest.raises(KeyboardInterrupt):
         chx.sum([Number()])
+
+
+def test_a_variable_is_no_array():
+    text = r'exp: x must be .*, got Parameter; pass its array, or .*chainer\.functions$'
+    with pytest.raises(TypeError, match=text):
+        chx.exp(chainer.Parameter(np.ones(2, 'f')))
 
 
 def test_another_mistake_is_told_of_the_array():

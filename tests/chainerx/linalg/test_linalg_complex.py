@@ -246,8 +246,8 @@ def test_determinants_whose_factors_are_out_of_range():
     ('name', 'a', 'text'),
     [
         ('inv', [[1, 1j], [1j, -1]], 'inv: matrix 0 of a is singular: pivot 1 of 2 is 0'),
-        ('cholesky', [[1, 2j], [-2j, 1]], 'not positive definite: its first 1 of 2'),
-        ('cholesky', [[1j]], 'not positive definite: its first 0 of 1'),
+        ('cholesky', [[1, 2j], [-2j, 1]], 'definite: its leading minor of order 2 of 2 is not'),
+        ('cholesky', [[1j]], 'definite: its leading minor of order 1 of 1 is not'),
         ('svd', [[[1j]], [[complex(0, np.inf)]]], 'svd: matrix 1 of a has NaN or infinite'),
         ('eigh', [[1, 0], [complex(0, np.nan), 1]], 'eigh: matrix 0 of a has NaN'),
         ('eigvals', [[complex(0, np.nan)]], 'eigvals: matrix 0 of a has NaN'),

@@ -65,7 +65,8 @@ void ThrowDtype(const ElementwiseOp& op, const char* name, Dtype dtype) {
                      " has dtype ",
                      GetDtypeName(dtype),
                      ", expected ",
-                     Expected(may_be_complex ? DtypeRule::kNumeric : op.rule)};
+                     Expected(may_be_complex ? DtypeRule::kNumeric : op.rule),
+                     IsBool(dtype) ? "; cast it with astype()" : ""};
 }
 
 bool IsLogical(const ElementwiseOp& op) {

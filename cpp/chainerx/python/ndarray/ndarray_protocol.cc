@@ -97,7 +97,7 @@ void CheckSizeOne(const char* op, const Array& x, const char* advice = "") {
 
 template <PyObject* (*kConvert)(PyObject*)>
 PyObject* SlotConvert(PyObject* self) try {
-    CheckSizeOne("conversion", Self(self));
+    CheckSizeOne(kConvert == &PyNumber_Long ? "int" : "float", Self(self));
     PyObject* number = FromScalar(Self(self));
     if (number == nullptr) return nullptr;
     PyObject* out = kConvert(number);

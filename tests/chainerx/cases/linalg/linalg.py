@@ -75,7 +75,7 @@ _SINGULAR = [
     (call(c([[[1.0, 0.0], [0.0, 1.0]], [[0.0] * 2] * 2])), 'LinAlgError', 'matrix 1 of a'),
 ]
 _INDEFINITE = [
-    (call(c([[1.0, 2.0], [2.0, 1.0]])), 'LinAlgError', 'not positive definite.* first 1 of 2'),
+    (call(c([[1.0, 2.0], [2.0, 1.0]])), 'LinAlgError', 'not positive definite.* order 2 of 2'),
 ]
 _NOT_SQUARE = [
     (call(f(2, 3)), 'DimensionError', '2 x 3'),

@@ -95,6 +95,9 @@ class Reader:
     def __contains__(self, key: str) -> bool:
         return key in self._members
 
+    def keys(self) -> tp.Iterable[str]:
+        return self._members
+
     def _open(self, key: str) -> tp.IO[bytes]:
         info = self._members[key]
         if info.flag_bits & 1:

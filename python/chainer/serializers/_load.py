@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import itertools
 import typing as tp
 
 import numpy as np
@@ -16,6 +17,8 @@ if tp.TYPE_CHECKING:
 _Names: tp.TypeAlias = 'str | tp.Callable[[str], bool]'
 IgnoreNames: tp.TypeAlias = _Names | tp.Collection[_Names]
 
+_MOST_COMPARED = 1000  # keys of a file, each of which takes some 20 us
+
 
 class Reader(tp.Protocol):
     """The values in a file."""
@@ -23,6 +26,8 @@ class Reader(tp.Protocol):
     name: str
 
     def __contains__(self, key: str) -> bool: ...
+
+    def keys(self) -> tp.Iterable[str]: ...
 
     def describe(self, key: str) -> tuple[np.dtype, tuple[int, ...]] | None:
         """Dtype and shape of an array, without reading it; None if None is stored.
@@ -91,7 +96,7 @@ class Deserializer(serializer.Deserializer):
         try:
             if key not in reader:
                 if self.strict:
-                    raise KeyError(f'{key!r} is not in {reader.name}')
+                    raise KeyError(_describe_missing(key, reader))
                 return value
             found = reader.describe(key)
             if found is None:
@@ -112,6 +117,19 @@ class Deserializer(serializer.Deserializer):
             _values.fill(value, loaded)
             return value
         return loaded if value is None else _values.to_scalar(value, loaded, where)
+
+
+def _describe_missing(key: str, reader: Reader) -> str:
+    """What to say of a key that is not there, with those that are most like it."""
+    import difflib
+
+    keys = list(itertools.islice(reader.keys(), _MOST_COMPARED))
+    likest = sorted(difflib.get_close_matches(key, keys, n=4, cutoff=0))
+    text = f'{key!r} is not in {reader.name}'
+    if not likest:
+        return text
+    more = ', ...' if len(keys) > len(likest) else ''
+    return f'{text}, which has {", ".join(map(repr, likest))}{more}'
 
 
 def load_whole(deserializer: Deserializer, obj: Serializable) -> None:

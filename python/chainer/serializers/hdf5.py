@@ -161,6 +161,14 @@ class Reader:
         with _guarded():
             return self._group is not None and self._find(key) is not None
 
+    def keys(self) -> tp.Iterable[str]:
+        """Paths of groups, too."""
+        paths: list[str] = []
+        with _guarded():
+            if self._group is not None:
+                self._group.visit(paths.append)
+        return paths
+
     def describe(self, key: str) -> tuple[np.dtype, tuple[int, ...]] | None:
         with _guarded():
             return self._describe(self._find(key))

@@ -88,6 +88,9 @@ class _MappingReader:
     def __contains__(self, key: str) -> bool:
         return key in self._arrays
 
+    def keys(self) -> tp.Iterable[str]:
+        return self._arrays
+
     def describe(self, key: str) -> tuple[np.dtype, tuple[int, ...]] | None:
         value = self._arrays[key]
         if is_none(value):

@@ -145,6 +145,9 @@ class Reader:
     def __contains__(self, key: str) -> bool:
         return key in self._entries or key in self._others
 
+    def keys(self) -> tp.Iterable[str]:
+        return (*self._entries, *self._others)
+
     def describe(self, key: str) -> tuple[np.dtype, tuple[int, ...]] | None:
         if key in self._entries:
             return self._entries[key][:2]

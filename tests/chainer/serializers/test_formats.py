@@ -185,7 +185,7 @@ def test_missing_keys(path):
     net = Net()
     serializers.save(path, net.l1)
     other = L.Linear(4, 4)
-    with pytest.raises(KeyError, match=f"'other/W' is not in '{path}'"):
+    with pytest.raises(KeyError, match=f"'other/W' is not in '{path}', which has 'W', 'b'"):
         serializers.load(path, other, path='other/')
     before = other.W.array.copy()
     serializers.load(path, other, path='other/', strict=False)

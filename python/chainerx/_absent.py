@@ -1,4 +1,4 @@
-"""Names of CuPy or NumPy that programs look up in `xp`, but chainerx lacks; their replacements."""
+"""Names of other libraries that programs look up, but chainerx lacks; their replacements."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ _TEXT = 'NumPy writes the text of arrays: numpy.printoptions() says how'
 _MATRICES = 'arrays of two axes are the matrices, x1 @ x2 is their product'
 _POLYNOMIALS = 'arrays of coefficients are the polynomials: poly(), polyval(), roots()'
 _LOOPS = 'chainerx.vectorize() calls a function for each element, chainerx.func.vmap() for arrays'
+_DRAWS = 'chainerx.random draws numbers: its names are those of numpy.random'
+_NO_GRAPH = 'nothing is recorded within chainerx.no_backprop_mode()'
 _DTYPES = 'there is no such dtype; docs/dtypes.md lists those of arrays'
 
 _INSTEAD = {
@@ -52,6 +54,34 @@ _INSTEAD = {
     'datetime64': _DTYPES,
     'timedelta64': _DTYPES,
     'ma': 'there are no masked arrays; reductions take `where`, nansum() and kin leave NaN out',
+    # PyTorch's and JAX's.
+    'tensor': 'chainerx.array() makes an array of numbers, lists or NumPy arrays',
+    'from_numpy': 'asarray() shares memory with a NumPy array, array() copies it',
+    'cat': 'it is concatenate() here, as in NumPy',
+    'clamp': 'it is clip() here, as in NumPy',
+    'gather': 'it is take_along_axis() here, as in NumPy',
+    'scatter': 'put_along_axis() writes in place, x.at[indices].set(values) does not',
+    'masked_fill': 'it is where(mask, value, x) here, as in NumPy',
+    'unsqueeze': 'it is expand_dims() here, as in NumPy, or x[..., None]',
+    'mm': 'it is matmul() here, as in NumPy, or x1 @ x2',
+    'bmm': 'it is matmul() here, as in NumPy, or x1 @ x2',
+    'numel': 'it is x.size here, as in NumPy',
+    'rand': _DRAWS,
+    'randn': _DRAWS,
+    'randint': _DRAWS,
+    'randperm': 'it is chainerx.random.permutation(n)',
+    'manual_seed': 'it is chainerx.random.seed(n)',
+    'no_grad': _NO_GRAPH,
+    'inference_mode': _NO_GRAPH,
+    'set_grad_enabled': _NO_GRAPH,
+    'stop_gradient': 'x.as_grad_stopped() is outside of graphs, and shares the memory of x',
+    'jit': 'chainerx.capture() records a step, and replays it',
+    'compile': 'chainerx.capture() records a step, and replays it',
+    'vmap': 'it is chainerx.func.vmap()',
+    'jvp': 'it is chainerx.func.jvp()',
+    'nn': 'layers are chainer.links and chainer.functions; losses are functions',
+    'optim': 'it is chainer.optimizers',
+    'device_put': 'x.to_device(name) copies to a device',
     'memmap': 'chainerx.asarray(numpy.memmap(...)) shares its memory on a native device',
 }
 

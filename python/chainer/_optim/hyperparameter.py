@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections.abc
 import typing as tp
 
 from chainerx._core import engine
@@ -36,7 +37,10 @@ class Interval(tp.NamedTuple):
         except OverflowError:  # of an integer that is too large
             number = _INF
         if number is None or isinstance(value, str):
-            raise TypeError(f'{owner}: {name} must be a real number, not {value!r}')
+            text = f'{owner}: {name} must be a real number, not {value!r}'
+            if isinstance(value, collections.abc.Iterator):  # PyTorch's way: SGD(model.params())
+                text += '; setup(link) gives an optimizer its parameters'
+            raise TypeError(text)
         above = number >= self.low if self.closed_low else number > self.low
         below = number <= self.high if self.closed_high else number < self.high
         if not (above and below):

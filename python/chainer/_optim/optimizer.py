@@ -405,6 +405,11 @@ class GradientMethod(Optimizer):
         """
         if lossfun is not None:
             self._check_set_up()
+            if not callable(lossfun):
+                raise TypeError(
+                    f'{type(self).__name__}.update: lossfun is a {type(lossfun).__name__}, '
+                    'expected a function that returns the loss; after loss.backward() call update()'
+                )
             self._compute_gradients(lossfun, args, kwds)
         # Nothing to do but the step: no hooks, and (as the plan finds) no gradient is missing.
         if self._plan is not None and fused_update.repeat(self):

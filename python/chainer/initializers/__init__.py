@@ -91,7 +91,10 @@ def _get_initializer(initializer: InitializerSpec | None) -> tp.Any:
     ):
         return Constant(initializer)
     if not callable(initializer):
-        raise TypeError(f'invalid type of initializer: {type(initializer)}')
+        raise TypeError(
+            f'invalid type of initializer: {type(initializer)}, expected an initializer such as '
+            'chainer.initializers.HeNormal(), a function of an array, an array, or a number'
+        )
     _refuse_class(initializer)
     return initializer
 

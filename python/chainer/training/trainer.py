@@ -90,6 +90,11 @@ class Trainer:
         out: str | os.PathLike[str] = 'result',
         extensions: tp.Iterable[tp.Any] | None = None,
     ) -> None:
+        if not hasattr(updater, 'get_all_optimizers'):
+            raise TypeError(
+                f'Trainer: updater is a {type(updater).__name__}, expected an Updater such as '
+                'StandardUpdater(iterator, optimizer)'
+            )
         self.updater: tp.Any = updater
         self.stop_trigger = get_trigger(stop_trigger)
         self.observation: Observation = {}

@@ -87,15 +87,20 @@ def test_several_inputs():
 @pytest.mark.parametrize(
     ('key', 'args', 'message'),
     [
-        (-1, (), 'Label key -1 is out of bounds'),
+        (-1, (), 'Label key -1 is out of bounds: there are 0 positional arguments'),
         (2, (X, T), 'Label key 2 is out of bounds'),
         (-3, (X, T), 'Label key -3 is out of bounds'),
-        ('t', (X, T), 'Label key "t" is not found'),
+        ('t', (X, T), 'Label key "t" is not found; the keywords are: none'),
     ],
 )
 def test_label_that_is_not_there(key, args, message):
     with pytest.raises(ValueError, match=message):
         L.Classifier(identity, label_key=key)(*args)
+
+
+def test_label_among_keywords():
+    with pytest.raises(ValueError, match='0 positional arguments, and the keywords x, t'):
+        L.Classifier(identity)(x=X, t=T)
 
 
 def test_label_key_of_another_type():

@@ -168,6 +168,15 @@ def test_a_loss_without_a_way_back_is_refused(device):
     silent = chainer.Sequential(lambda x: None)
     with pytest.raises(TypeError, match=r'the loss is a NoneType .*; Sequential returned it'):
         optimizer.update(silent, ones(net))
+    with pytest.raises(
+        TypeError, match=r'^SGD\.update: lossfun is a Variable, expected a function'
+    ):
+        optimizer.update(net.loss(ones(net)))
+
+
+def test_parameters_are_no_learning_rate():
+    with pytest.raises(TypeError, match=r'^SGD: lr must be .*; setup\(link\) gives an optimizer'):
+        chainer.optimizers.SGD(Net().params())
 
 
 def test_gradients_accumulate(device):

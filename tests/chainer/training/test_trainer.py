@@ -106,6 +106,20 @@ def test_errors_of_extend(tmp_path):
         trainer.get_extension('LogReport')
 
 
+def test_an_iterator_is_no_updater(tmp_path):
+    iterator = chainer.iterators.SerialIterator([1, 2], 1)
+    with pytest.raises(TypeError, match='updater is a SerialIterator, expected an Updater'):
+        chainer.training.Trainer(iterator, (1, 'epoch'), out=tmp_path)
+
+
+def test_readers_of_a_log_ask_for_one(tmp_path):
+    trainer = make_trainer(tmp_path, (1, 'iteration'))
+    trainer.extend(extensions.PrintReport(['epoch']))
+    text = 'PrintReport: extension LogReport not found; there are: PrintReport; .*with a LogReport'
+    with pytest.raises(ValueError, match=text):
+        trainer.run(show_loop_exception_msg=False)
+
+
 def test_bound_methods_are_extensions(tmp_path):
     seen = []
 

@@ -65,12 +65,16 @@ class Classifier(Chain):
         key = self.label_key
         if isinstance(key, int):
             if not -len(args) <= key < len(args):
-                raise ValueError(f'Label key {key} is out of bounds')
+                raise ValueError(
+                    f'Label key {key} is out of bounds: there are {len(args)} positional arguments'
+                    + (f', and the keywords {", ".join(kwargs)}' if kwargs else '')
+                )
             t = args[key]
             args = args[:key] + args[key + 1 :] if key != -1 else args[:-1]
         else:
             if key not in kwargs:
-                raise ValueError(f'Label key "{key}" is not found')
+                names = ', '.join(kwargs) or 'none'
+                raise ValueError(f'Label key "{key}" is not found; the keywords are: {names}')
             t = kwargs.pop(key)
 
         # Not kept over an error.

@@ -25,7 +25,15 @@ def find_log(trainer: Trainer, log_report: str | LogReport, reader: str) -> LogR
         ValueError: If there is none of that name.
         TypeError: If it has no log.
     """
-    found = trainer.get_extension(log_report) if isinstance(log_report, str) else log_report
+    if isinstance(log_report, str):
+        try:
+            found = trainer.get_extension(log_report)
+        except ValueError as error:
+            raise ValueError(
+                f'{reader}: {error}; extend the trainer with a LogReport, too'
+            ) from None
+    else:
+        found = log_report
     if not hasattr(found, 'log'):
         raise TypeError(f'{reader}: the extension {log_report!r} has no log')
     return tp.cast(LogReport, found)

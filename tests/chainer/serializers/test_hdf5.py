@@ -66,7 +66,7 @@ def test_layout(file):
 
 
 def test_strict(file):
-    with pytest.raises(KeyError, match="'a/x' is not in .*"):
+    with pytest.raises(KeyError, match="'a/x' is not in"):
         serializers.HDF5Deserializer(file)['a']('x', 3)
     loose = serializers.HDF5Deserializer(file, strict=False)
     assert loose['a']['b']('x', 3) == 3

@@ -31,7 +31,7 @@ def test_backend():
     for index in (4, -1, 100):
         with pytest.raises(IndexError):
             backend.get_device(index)
-    with pytest.raises(chx.BackendError, match="'cpu' is neither .*; the CPU is 'native', a GPU"):
+    with pytest.raises(chx.BackendError, match=r"'cpu' is neither .*; the CPU is 'native', a GPU"):
         chx.get_backend('cpu')
     for bad in (None, 1, b'native'):
         with pytest.raises(TypeError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _CUDA_SOURCE = (
     "it is CuPy's, and compiles CUDA source for its arrays; compose routines of chainerx, which "
-    'run on every device, or branch on chainer.backends.cuda.cupy'
+    'run on every device, or use chainerx.cuda.{}, which compiles it for those of GPUs'
 )
 _POOL = "it is CuPy's; memory_stats() and free_memory_cache() are about the memory of chainerx"
 _ERRORS = (
@@ -20,11 +20,11 @@ _NO_GRAPH = 'nothing is recorded within chainerx.no_backprop_mode()'
 _DTYPES = 'there is no such dtype; docs/dtypes.md lists those of arrays'
 
 _INSTEAD = {
-    'ElementwiseKernel': _CUDA_SOURCE,
-    'ReductionKernel': _CUDA_SOURCE,
-    'RawKernel': _CUDA_SOURCE,
-    'RawModule': _CUDA_SOURCE,
-    'fuse': "it is CuPy's, and joins CUDA kernels; call the function without it",
+    'ElementwiseKernel': _CUDA_SOURCE.format('ElementwiseKernel'),
+    'ReductionKernel': _CUDA_SOURCE.format('ReductionKernel'),
+    'RawKernel': _CUDA_SOURCE.format('RawKernel'),
+    'RawModule': _CUDA_SOURCE.format('RawKernel'),
+    'fuse': "it is CuPy's, and joins CUDA kernels; chainerx.capture() does, in steps that repeat",
     'memoize': "it is CuPy's; functools.lru_cache() keeps results",
     'asnumpy': 'chainerx.to_numpy(x) gives the values of an array to NumPy',
     'get_array_module': 'chainer.backend.get_array_module(x) tells the module of an array',

@@ -1,8 +1,11 @@
 """The Python blocks of each document, in order, form a program that checks itself."""
 
+import operator
 import pathlib
 import re
 
+import chainer
+import chainerx
 import pytest
 
 DOCS = pathlib.Path(__file__).parents[2] / 'docs'
@@ -12,6 +15,7 @@ DOCS = pathlib.Path(__file__).parents[2] / 'docs'
     ('name', 'asserts'),
     [
         ('autograd.md', 5),
+        ('coming_from.md', 3),
         ('configuration.md', 1),
         ('data.md', 4),
         ('debugging.md', 5),
@@ -31,6 +35,24 @@ def test_code_blocks_run(name, asserts):
         source += '\n' * (line - source.count('\n')) + block[1]
     assert source.count('assert') >= asserts
     exec(compile(source, str(DOCS / name), 'exec'), {'__name__': name})
+
+
+def test_replacements_exist():
+    """The last column of the tables of coming_from.md names what is here."""
+    modules = {
+        'chx': chainerx,
+        'chainer': chainer,
+        'F': chainer.functions,
+        'L': chainer.links,
+        'optimizers': chainer.optimizers,
+        'iterators': chainer.iterators,
+    }
+    text = (DOCS / 'coming_from.md').read_text(encoding='utf-8')
+    here = '\n'.join(row.strip('| ').split(' | ')[-1] for row in re.findall(r'^\|.*', text, re.M))
+    names = re.findall(rf'\b({"|".join(modules)})((?:\.\w+)+)', here)
+    assert len(names) > 40
+    for module, path in names:
+        operator.attrgetter(path[1:])(modules[module])
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ import sys
 import typing as tp
 import weakref
 
-from chainerx import _dependencies, _draws, _places
+from chainerx import _dependencies
 from chainerx._bound_capture import BoundCapture
 from chainerx._core import engine
+from chainerx._watch import Watch
 
 _Function = tp.TypeVar('_Function', bound=collections.abc.Callable[..., tp.Any])
 
@@ -84,12 +85,12 @@ class Capture(engine.CapturedFunction):
 
     def _find_dependencies(
         self, arguments: tuple[tp.Any, ...]
-    ) -> tuple[list[_dependencies.Dependency], _Watch]:
+    ) -> tuple[list[_dependencies.Dependency], Watch]:
         step = self._step
         if isinstance(step, _Method):
             step, arguments = step.function, (step.instance(), *arguments)
         found = _dependencies.find(step, arguments)
-        return found.dependencies, _Watch(found)
+        return found.dependencies, Watch(found)
 
     def __reduce__(self) -> str | tuple[tp.Any, ...]:
         step, name = self._step, getattr(self.__wrapped__, '__qualname__', '')
@@ -120,22 +121,6 @@ _NOT_RUN: tp.Final = {
     'a generator function': inspect.isgeneratorfunction,
     'an asynchronous generator function': inspect.isasyncgenfunction,
 }
-
-
-class _Watch:
-    """What a step that is recorded has done in Python, which is looked at when it is over."""
-
-    def __init__(self, found: _dependencies.Found) -> None:
-        self._n = len(found.dependencies)
-        self._draws = _draws.Watch(found.generators)
-        self.changes = _places.Snapshot(found).changes
-
-    def check(self) -> None:
-        """Refuses what a replay would leave out, or can't compare."""
-        most = _dependencies.MAX_DEPENDENCIES
-        if self._n > most:
-            engine.refuse_capture(f'more than {most} variables of the program may be read')
-        self._draws.check()
 
 
 class _Method:

@@ -105,7 +105,7 @@ class _Search:
         todo = [value]
         while todo and len(self.found) <= MAX_DEPENDENCIES:
             value = todo.pop()
-            if id(value) in self._seen or type(value) in _LEAVES:
+            if id(value) in self._seen or type(value) in LEAVES:
                 continue
             self._seen[id(value)] = value
             todo.extend(self._look_into(value))
@@ -402,7 +402,7 @@ class _Search:
                 content = member.__get__(value, cls)
             except Exception:  # it may say nothing yet
                 continue
-            if type(content) in _LEAVES:
+            if type(content) in LEAVES:
                 self.found.append((weakref.ref(value), name, content))
 
     def _of_chainer(self, value: object) -> None:
@@ -431,5 +431,5 @@ class _Search:
                 yield content
 
 
-_LEAVES: tp.Final = frozenset((type(None), bool, int, float, complex, str, bytes))
+LEAVES: tp.Final = frozenset((type(None), bool, int, float, complex, str, bytes))
 _Cache: tp.Final[type] = type(functools.cache(lambda: None))

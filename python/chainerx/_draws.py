@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-import threading
 import typing as tp
-import weakref
 
 import numpy as np
 
@@ -19,33 +17,7 @@ def is_generator(cls: type) -> bool:
     return issubclass(cls, _TYPES)
 
 
-class _Recordings(threading.local):
-    n = 0
-    watch: weakref.ref[Watch] | None = None  # of the last one
-
-
-_recordings: tp.Final = _Recordings()
-
-
-def count_recordings() -> int:
-    """How many steps this thread has begun to record."""
-    return _recordings.n
-
-
-def apart(function: tp.Callable[[], tp.Any]) -> tp.Any:
-    """Calls a function that replays call, too, so that it may draw.
-
-    Args:
-        function (callable): Without arguments.
-
-    Returns:
-        object: What it returns.
-    """
-    watch = _recordings.watch() if _recordings.watch is not None else None
-    return function() if watch is None else watch.forget_changed(function)
-
-
-class Watch:
+class Draws:
     """Looks for draws from a time on, of those that all programs share and of some others.
 
     Args:
@@ -53,14 +25,12 @@ class Watch:
     """
 
     def __init__(self, others: list[object]) -> None:
-        _recordings.n += 1
-        _recordings.watch = weakref.ref(self)
         # Python's own functions are methods of one instance.
         shared = tp.cast(tp.Any, random.random).__self__, np.random.mtrand._rand
         self._shared = shared[1]
         self._states = {id(g): (g, _state_of(g)) for g in (*shared, *others)}
 
-    def forget_changed(self, function: tp.Callable[[], tp.Any]) -> tp.Any:
+    def leave_out(self, function: tp.Callable[[], tp.Any]) -> tp.Any:
         """What a function returns that replays call, too: it may draw from any generator."""
         before = {key: _state_of(generator) for key, (generator, _) in self._states.items()}
         result = function()

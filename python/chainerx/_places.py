@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import collections
 import threading
 import types
 import typing as tp
 import weakref
 
-if tp.TYPE_CHECKING:
-    from chainerx._dependencies import Found, Owner
+import numpy as np
+
+from chainerx._dependencies import LEAVES, Found, Owner
 
 # An owner and a key as in `_dependencies.Dependency`, what the place is called in messages, and, if
 # anything was there, what.
 Change: tp.TypeAlias = tuple[object, object, str] | tuple[object, object, str, object]
 
+# Where something is: the owner, by id, and the key.
+Key: tp.TypeAlias = tuple[int, object]
+
 _ABSENT: tp.Final = object()
+_SIZED: tp.Final = (list, dict, set, collections.deque)
 
 
 class Snapshot:
@@ -31,6 +37,9 @@ class Snapshot:
         self._others = [
             d for d in found.dependencies if id(d[0]) not in whole and _is_place(d[0], d[1])
         ]
+        containers: list[object] = [owner for owner, name in found.owners if name.startswith('a ')]
+        containers += [d[0] for d in found.dependencies if d[1] is ...]
+        self._sizes = [(each, n) for each in containers if (n := _size_of(each)) is not None]
 
     def changes(self) -> list[Change]:
         """Finds the places that hold another object now.
@@ -52,6 +61,45 @@ class Snapshot:
             if _read(place, key) is not old:
                 changes.append(_change(place, key, _name_of(place, key, ''), old))
         return changes
+
+    def lost(self) -> dict[Key, str]:
+        """Finds what the step has changed without arrays, so that a replay would not do it.
+
+        Returns:
+            dict: By place, what is another number or text now, or has another size.
+        """
+        lost: dict[Key, str] = {}
+        for owner, key, name, *value in self.changes():
+            now = _read(owner, key)
+            if not value or not (_is_value(value[0]) and _is_value(now)):
+                continue
+            if not _is_same(value[0], now):
+                what = f'{name} was {value[0]!r:.80} before the step, and is {now!r:.80} after it'
+                lost[id(owner), key] = what
+        for owner, before in self._sizes:
+            n = _size_of(owner)
+            if n != before:
+                what = f'a {type(owner).__name__} had {before} items before the step, and has {n}'
+                lost[id(owner), ...] = what
+        return lost
+
+
+def _size_of(owner: object) -> int | None:
+    # By the methods of the bases, as those of a subclass may do anything.
+    base: tp.Any = next((base for base in _SIZED if issubclass(type(owner), base)), None)
+    return None if base is None else base.__len__(owner)
+
+
+def _is_value(value: object) -> bool:
+    cls = type(value)
+    if cls is tuple:
+        return all(map(_is_value, tp.cast(tuple[object, ...], value)))
+    return cls in LEAVES or issubclass(cls, np.generic)
+
+
+def _is_same(a: object, b: object) -> bool:
+    # By what they show, which tells 0.0 from -0.0, and not one NaN from another.
+    return a is b or (type(a) is type(b) and repr(a) == repr(b))
 
 
 def _items(owner: Owner) -> dict[tp.Any, object]:
@@ -75,6 +123,8 @@ def _read(owner: tp.Any, key: tp.Any) -> object:
             return _ABSENT
     if issubclass(cls, dict):
         return dict.get(owner, key, _ABSENT)
+    if issubclass(cls, list):
+        return list.__getitem__(owner, key) if key < list.__len__(owner) else _ABSENT
     if issubclass(cls, type):
         return vars(owner).get(key, _ABSENT)
     try:

@@ -363,6 +363,19 @@ class Capture::Impl {
         return true;
     }
 
+    // Returns why this recording can't be replayed, though later ones may.
+    static std::optional<std::string> FindDoubt(const Variant& variant, const Recording& now) {
+        if (variant.first != nullptr) {
+            // This says where; it is often due to what the doubt is about.
+            if (const std::optional<std::string> difference = variant.first->FindDifference(now)) {
+                return StrCat("capture: the step does not do the same in each call. ", *difference,
+                              "; pass it as an argument, or as an array");
+            }
+        }
+        if (now.doubt.empty()) return std::nullopt;
+        return StrCat("capture: ", now.doubt);
+    }
+
     // Runs the step as it is, and records it. What the step itself throws passes through.
     std::vector<Array> Record(Variant& variant, const Request& request, bool& is_discarded) {
         std::vector<Array> outputs;
@@ -392,23 +405,16 @@ class Capture::Impl {
                 problem = e.what();
             }
         }
-        if (!problem && !recording->doubt.empty()) {
-            problem = StrCat("capture: ", recording->doubt);
-            variant.first = nullptr;
-            if (++variant.differences < kMaxDifferences) return outputs;
-        }
-        if (!problem && variant.first != nullptr) {
-            problem = variant.first->FindDifference(*recording);
-            if (!problem) {
+        if (!problem) {
+            problem = FindDoubt(variant, *recording);
+            if (!problem && variant.first != nullptr) {
                 const Replay::Options options{options_.fuse, options_.has_own_arguments};
                 variant.replay =
                     std::make_unique<Replay>(std::move(recording), *variant.first, options);
                 variant.first = nullptr;
                 return outputs;
             }
-            problem = StrCat("capture: the step does not do the same in each call. ", *problem,
-                             "; pass it as an argument, or as an array");
-            if (++variant.differences < kMaxDifferences) problem = std::nullopt;
+            if (problem && ++variant.differences < kMaxDifferences) problem = std::nullopt;
         }
         if (!problem) {
             variant.first = std::move(recording);

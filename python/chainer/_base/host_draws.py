@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import chainerx
 import numpy as np
-from chainerx import _draws
+from chainerx import _watch
 from chainerx._core import engine
 
 _MAX_ARRAYS = 256
@@ -34,7 +34,7 @@ class HostDraws(threading.local):
         if not engine.is_capturing():
             return chainerx.array(draw(), device=device)
         # A step may draw several times.
-        recording = _draws.count_recordings()
+        recording = _watch.count_recordings()
         self._n = self._n + 1 if recording == self._recording else 0
         self._recording = recording
         key = self._n, shape, device

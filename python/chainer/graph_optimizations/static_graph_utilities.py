@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import typing as tp
 
-from chainerx import _draws
+from chainerx import _watch
 from chainerx._core import engine
 
 from chainer.graph_optimizations._decorate import decorate
@@ -41,7 +41,7 @@ def static_code(*dec_args: tp.Any, **dec_kwargs: tp.Any) -> tp.Any:
         def run(*inputs: tp.Any, **named: tp.Any) -> tp.Any:
             if engine.is_capturing():
                 name = _name_of(function)
-                return _draws.apart(lambda: engine.static_call(function, name, inputs, named))
+                return _watch.apart(lambda: engine.static_call(function, name, inputs, named))
             return function(*inputs, **named)
 
         return run

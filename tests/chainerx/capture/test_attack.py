@@ -1,6 +1,7 @@
 """What a replay must not take for the same: gradients, empty arrays, values, and versions."""
 
 import collections
+import queue
 import typing as tp
 
 import chainerx as chx
@@ -159,12 +160,12 @@ def test_nan_of_numpy_is_like_itself():
     ],
 )
 def test_values_of_several_types_are_told_apart(first, second):
-    seen = []
-    step = chx.capture(lambda x, v: (seen.append(v), x + 1)[1])
+    seen = queue.SimpleQueue()  # a list that grows would be seen
+    step = chx.capture(lambda x, v: (seen.put(v), x + 1)[1])
     for value in (first, second):
         for _ in range(5):
             step(full(1), value)
-    assert [type(v) for v in seen] == [type(first)] * 3 + [type(second)] * 3
+    assert [type(seen.get()) for _ in range(seen.qsize())] == [type(first)] * 3 + [type(second)] * 3
 
 
 def test_names_of_arguments_are_compared_whole():

@@ -1,10 +1,13 @@
 """What a replay can't repeat is an error that says what, and where."""
 
+import collections
+import functools
 import gc
 import re
 import warnings
 import weakref
 
+import chainer
 import chainerx as chx
 import numpy as np
 import pytest
@@ -71,11 +74,11 @@ def test_numbers_that_differ_are_named():
         return x * rate[0]
 
     step = chx.capture(f)
-    call(step, 4)
+    call(step, 3)
     line = f.__code__.co_firstlineno + 2
     with pytest.raises(
         chx.CaptureError,
-        match=rf'Multiply.* \(test_refusals.py:{line}\): x2 was 0.00625, now 0.003125; pass it as',
+        match=rf'Multiply.* \(test_refusals.py:{line}\): x2 was 0.0125, now 0.00625; pass it as',
     ):
         call(step, 1)
 
@@ -117,6 +120,140 @@ def test_kernels_that_differ_are_named():
         call(chx.capture(g), 5)
 
 
+class Counter:
+    total = 0
+
+    def __init__(self):
+        self.n = 0
+        self.seen = [0]
+        self.names = {}
+        self.slow = collections.deque([1], maxlen=9)
+
+
+def count_attribute(c, x):
+    c.n += 1
+    return x * (2 if c.n % 100 else 3)
+
+
+def count_of_class(c, x):
+    type(c).total += 1
+    return x + 1
+
+
+def count_globally(c, x):
+    global calls
+    calls += 1
+    return x + 1
+
+
+def flip(c, x):
+    c.flag = not getattr(c, 'flag', False)
+    return x + 1
+
+
+def keep_a_tuple(c, x):
+    c.n = (c.n, 1)[:1] if isinstance(c.n, int) else (c.n[0] + 1,)
+    return x + 1
+
+
+def append(c, x):
+    c.seen.append(x.shape)
+    return x + 1
+
+
+def put(c, x):
+    c.names[len(c.names)] = 'a name'
+    return x + 1
+
+
+def push(c, x):
+    c.slow.append(0)
+    return x + 1
+
+
+def set_item(c, x):
+    c.seen[0] += 0.5
+    return x + 1
+
+
+calls = 0
+
+
+@pytest.mark.parametrize(
+    ('step', 'what'),
+    [
+        (count_attribute, 'Counter.n was 3 before the step, and is 4 after it'),
+        (count_of_class, r'Counter.total was \d+ before the step, and is \d+ after it'),
+        (count_globally, r'test_refusals.calls was \d+ before the step'),
+        (flip, 'Counter.flag was True before the step, and is False after it'),
+        (keep_a_tuple, r'Counter.n was \(2,\) before the step, and is \(3,\) after it'),
+        (append, 'a list had 4 items before the step, and has 5'),
+        (put, 'a dict had 3 items before the step, and has 4'),
+        (push, 'a deque had 4 items before the step, and has 5'),
+        (set_item, 'item 0 of a list was 1.5 before the step, and is 2.0 after it'),
+    ],
+    ids=lambda value: getattr(value, '__name__', ''),
+)
+def test_what_only_python_changes_is_named(step, what):
+    counter = Counter()
+    captured = chx.capture(lambda x: step(counter, x))
+    call(captured, 3)
+    with pytest.raises(chx.CaptureError, match=f'{what}.*a replay would leave that out'):
+        call(captured, 1)
+    loose = chx.capture(functools.partial(step, Counter()), strict=False)
+    with pytest.warns(RuntimeWarning, match='a replay would leave that out'):
+        call(loose, 6)
+    assert loose.info()[0].replays == 0
+
+
+def test_what_is_as_before_after_the_step_is_replayed():
+    counter = Counter()
+
+    def f(x):
+        counter.n, n = counter.n + 1, counter.n
+        counter.seen.append(3)
+        counter.size = len(x), x.dtype.name, float('nan')  # another one each time, that is equal
+        counter.seen.pop()
+        counter.n = n
+        return x + 1
+
+    step = chx.capture(f)
+    call(step, 6)
+    assert step.info()[0].replays == 3
+
+
+def test_what_changes_only_once_is_replayed():
+    counter = Counter()
+    counter.late = None
+
+    def f(x):
+        counter.n = min(counter.n + 1, 3)  # in the first recording, and not in the next two
+        return x + 1
+
+    step = chx.capture(f)
+    call(step, 7)
+    assert step.info()[0].replays == 3
+
+
+def test_what_is_called_in_replays_may_count():
+    counter = Counter()
+
+    @chainer.static_code
+    def count(x):
+        counter.n += 1
+        counter.seen.append(float(x.sum()))
+
+    def f(x):
+        count(x)
+        return x + 1
+
+    step = chx.capture(f)
+    call(step, 7)
+    assert step.info()[0].replays == 4
+    assert counter.n == 7
+    assert len(counter.seen) == 8
+
+
 def test_shapes_that_differ_are_named():
     count = [0]
 
@@ -124,7 +261,7 @@ def test_shapes_that_differ_are_named():
         count[0] += 1
         return chx.zeros(count[0]) + 1
 
-    with pytest.raises(chx.CaptureError, match=r'shape \(4,\).* now .*shape \(5,\)'):
+    with pytest.raises(chx.CaptureError, match=r'shape \(3,\).* now .*shape \(4,\)'):
         call(chx.capture(f), 5)
 
 
@@ -135,7 +272,7 @@ def test_results_that_differ_are_named():
         count[0] += 1
         return x + 1, count[0]
 
-    with pytest.raises(chx.CaptureError, match=re.escape('was (array, 4), now (array, 5)')):
+    with pytest.raises(chx.CaptureError, match=re.escape('was (array, 3), now (array, 4)')):
         call(chx.capture(f), 5)
 
 

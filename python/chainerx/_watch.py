@@ -1,0 +1,77 @@
+"""What a captured step does in Python, and a replay would leave out."""
+
+from __future__ import annotations
+
+import threading
+import typing as tp
+import weakref
+
+from chainerx import _dependencies, _draws, _places
+from chainerx._core import engine
+
+
+class _Recordings(threading.local):
+    n = 0
+    watch: weakref.ref[Watch] | None = None  # of the last one
+
+
+_recordings: tp.Final = _Recordings()
+
+
+def count_recordings() -> int:
+    """How many steps this thread has begun to record."""
+    return _recordings.n
+
+
+def apart(function: tp.Callable[[], tp.Any]) -> tp.Any:
+    """Calls a function that replays call, too, so that it may draw, and change what it wants to.
+
+    Args:
+        function (callable): Without arguments.
+
+    Returns:
+        object: What it returns.
+    """
+    watch = _recordings.watch() if _recordings.watch is not None else None
+    return function() if watch is None else watch.leave_out(function)
+
+
+class Watch:
+    """Looks at what a step does that is recorded, from a time before it on.
+
+    Args:
+        found (Found): What was found of the program.
+
+    Attributes:
+        changes (callable): As that of ``Snapshot``.
+    """
+
+    def __init__(self, found: _dependencies.Found) -> None:
+        _recordings.n += 1
+        _recordings.watch = weakref.ref(self)
+        self._n = len(found.dependencies)
+        self._draws = _draws.Draws(found.generators)
+        self._places = _places.Snapshot(found)
+        self._left_out: set[_places.Key] = set()
+        self.changes = self._places.changes
+
+    def leave_out(self, function: tp.Callable[[], tp.Any]) -> tp.Any:
+        """What a function returns; what it does is not held against the step."""
+        before = self._places.lost()
+        result = self._draws.leave_out(function)
+        now = self._places.lost()
+        self._left_out.update(key for key, what in now.items() if before.get(key) != what)
+        return result
+
+    def check(self) -> None:
+        """Refuses what can't be compared, and doubts what a replay would leave out."""
+        most = _dependencies.MAX_DEPENDENCIES
+        if self._n > most:
+            engine.refuse_capture(f'more than {most} variables of the program may be read')
+        lost = [what for key, what in self._places.lost().items() if key not in self._left_out]
+        if lost:
+            engine.doubt_capture(
+                f'{lost[0]}, and a replay would leave that out; do it before or after the step, '
+                'in a function with chainer.static_code, or with an array instead'
+            )
+        self._draws.check()

@@ -54,6 +54,12 @@ def pytest_addoption(parser):
         'which each takes long',
     )
     parser.addoption(
+        '--turn',
+        type=int,
+        default=0,
+        help='with --every, which part of the tests: any number, of which the remainder counts',
+    )
+    parser.addoption(
         '--full',
         action='store_true',
         help='run all rows of all tables, and the long forms of the tests that have one: '
@@ -115,7 +121,7 @@ def pytest_collection_modifyitems(config, items):
     chosen, others = [], []
     for item, sample in zip(items, samples_of(items), strict=True):
         is_chosen = sample in config.option.sample and not (
-            zlib.crc32(item.nodeid.encode()) % config.option.every
+            (zlib.crc32(item.nodeid.encode()) - config.option.turn) % config.option.every
         )
         (chosen if is_chosen else others).append(item)
     # A slow test that starts last keeps one process busy while the others wait. Those that share

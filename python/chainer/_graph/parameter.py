@@ -129,10 +129,6 @@ class Parameter(Variable):
         return super().device
 
     @property
-    def _grad_valid(self) -> bool:
-        return self.array is not None or self._grad_initializer is None
-
-    @property
     def grad(self) -> tp.Any:
         """The gradient array, or None.
 

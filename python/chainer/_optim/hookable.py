@@ -14,10 +14,9 @@ _TIMINGS: tp.Final = ('pre', 'post')
 class _Hookable:
     """The hooks of an update rule."""
 
-    def __init__(self, invalid_timing_fallback: bool = False) -> None:
+    def __init__(self) -> None:
         self._pre_update_hooks: dict[str, Hook] = {}
         self._post_update_hooks: dict[str, Hook] = {}
-        self._invalid_timing_fallback = invalid_timing_fallback
 
     def __bool__(self) -> bool:
         return bool(self._pre_update_hooks or self._post_update_hooks)
@@ -91,7 +90,7 @@ class _OptimizerHookable(_Hookable):
     """The hooks of an optimizer, which says how each is called."""
 
     def __init__(self, optimizer: tp.Any) -> None:
-        super().__init__(invalid_timing_fallback=True)
+        super().__init__()
         self.optimizer = optimizer
 
     def call_hook(self, hook: Hook, args: tuple[tp.Any, ...]) -> None:

@@ -605,21 +605,3 @@ def get_cudnn_dropout_states_core(thread_id: int) -> tp.Any:
     if not cudnn_enabled:
         raise RuntimeError('cuDNN is not enabled.')
     return _dropout_states_of(thread_id, Device().id)
-
-
-def _get_cudnn_tensor_layout_x(x_layout: str | None) -> tp.Any:
-    return _get_cudnn_tensor_layout(x_layout, 'CUDNN_CHANNEL_LAST_X')
-
-
-def _get_cudnn_tensor_layout_w(w_layout: str | None) -> tp.Any:
-    return _get_cudnn_tensor_layout(w_layout, 'CUDNN_CHANNEL_LAST_W')
-
-
-def _get_cudnn_tensor_layout(layout: str | None, channel_last: str) -> tp.Any:
-    if not cudnn_enabled:
-        raise RuntimeError('cuDNN is not enabled.')
-    if layout == channel_last:
-        return cupy.cuda.cudnn.CUDNN_TENSOR_NHWC
-    if layout is not None:
-        raise ValueError(f'unknown layout {layout!r}: expected None or {channel_last!r}')
-    return cupy.cuda.cudnn.CUDNN_TENSOR_NCHW

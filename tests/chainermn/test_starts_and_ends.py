@@ -1,10 +1,12 @@
 """What ends processes, and what is needed to start."""
 
 import pathlib
+import re
 import subprocess
 import sys
 
 import pytest
+from chainermn.communicators import _mpi
 
 HERE = pathlib.Path(__file__).parent
 pytestmark = pytest.mark.slow
@@ -104,6 +106,48 @@ def test_interrupts_end_waiting(mpiexec, tmp_path, call):
     assert done.returncode != 0
     assert f'in {call.partition("(")[0]}\n' in done.stderr
     assert 'rank 0 of 2 raised KeyboardInterrupt' in done.stderr
+
+
+def test_who_waits_long_says_where(mpiexec, tmp_path):
+    """Each rank waits until the other one has reported, in a message and in an operation of all."""
+    program = tmp_path / 'program.py'
+    program.write_text(
+        'import os, sys, time, chainermn\n'
+        'comm = chainermn.create_communicator("naive")\n'
+        'class Stderr:\n'
+        '    def write(self, text):\n'
+        '        sys.__stderr__.write(text)\n'
+        '        if "has waited" in text:\n'
+        '            open(f"reported {comm.rank}", "w")\n'
+        '    def flush(self):\n'
+        '        sys.__stderr__.flush()\n'
+        'sys.stderr = Stderr()\n'
+        'def wait_for_report(rank):\n'
+        '    while not os.path.exists(f"reported {rank}"):\n'
+        '        time.sleep(0.01)\n'
+        'if comm.rank == 0:\n'
+        '    comm.recv_obj(1, 3)\n'
+        '    wait_for_report(1)\n'
+        'else:\n'
+        '    wait_for_report(0)\n'
+        '    comm.send_obj("x", 0, 3)\n'
+        'comm.allreduce_obj(1)\n'
+    )
+    done = mpiexec(2, program, env={'CHAINERMN_SECONDS_BEFORE_REPORT': '0.2'}, timeout=60)
+    assert done.returncode == 0, done.stderr
+    lines = done.stderr.splitlines()
+    said = r'chainermn: rank {} of 2 has waited for \d+ s in {} \(.*program\.py:{}\)'
+    for expected in (
+        said.format(0, 'recv_obj for rank 1, tag 3', 15),
+        said.format(1, 'allreduce_obj for all processes', 20),
+    ):
+        assert any(re.fullmatch(expected, line) for line in lines), done.stderr
+
+
+def test_a_wrong_time_of_reports(monkeypatch):
+    monkeypatch.setenv('CHAINERMN_SECONDS_BEFORE_REPORT', 'soon')
+    with pytest.raises(ValueError, match=r"CHAINERMN_SECONDS_BEFORE_REPORT is 'soon', expected"):
+        _mpi.seconds_before_report()
 
 
 def test_a_wrong_name_in_one_process(mpiexec, tmp_path):

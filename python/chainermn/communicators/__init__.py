@@ -53,7 +53,7 @@ def create_communicator(
         ImportError: If there is no mpi4py or no MPI.
         RuntimeError: If ``pure_nccl`` can't be used.
         ValueError: For an unknown name, and for ``allreduce_grad_dtype`` with another one than
-            ``pure_nccl``.
+            ``pure_nccl``, or an environment variable that is no number.
     """
     # First, since the others wait for a process whose call is wrong.
     _add_hook_where_others_wait()
@@ -74,6 +74,7 @@ def create_communicator(
             f'create_communicator: allreduce_grad_dtype is {allreduce_grad_dtype}, which only '
             f'pure_nccl takes, not {communicator_name}'
         )
+    _mpi.seconds_before_report()  # is checked
     cls = _CLASSES[communicator_name]
     return cls(mpi_comm) if cls is not _PureNccl else cls(mpi_comm, allreduce_grad_dtype)
 

@@ -14,6 +14,7 @@ import numpy as np
 from chainerx._core import engine
 
 from chainermn.communicators import _mpi
+from chainermn.communicators._exchange import Exchange
 
 _Value = tp.TypeVar('_Value')
 Prepared = tuple[object, _Value]
@@ -26,12 +27,13 @@ class Agreement:
     """The checks of one communicator.
 
     Args:
-        mpi_comm: The communicator of mpi4py.
+        exchange (Exchange): What connects the processes.
         mpi: The module ``mpi4py.MPI``.
     """
 
-    def __init__(self, mpi_comm: tp.Any, mpi: tp.Any) -> None:
-        self._comm = mpi_comm
+    def __init__(self, exchange: Exchange, mpi: tp.Any) -> None:
+        self._exchange = exchange
+        self._comm = exchange.comm
         self._mpi = mpi
         # What was described last by an operation; models are described in each iteration.
         self._last: dict[str, tuple[object, int]] = {}
@@ -56,7 +58,8 @@ class Agreement:
             Exception: Whatever ``prepare`` raises, after all have heard of it.
         """
         self.check_present(operation)
-        if self._comm.size > 1:
+        self._exchange.operation = operation
+        if self._exchange.size > 1:
             refuse_capture(operation)
         failure: Exception | None = None
         description: object = None
@@ -65,16 +68,16 @@ class Agreement:
             description, value = prepare()
         except Exception as error:
             failure = error
-        if self._comm.size == 1:
+        if self._exchange.size == 1:
             if failure is not None:
                 raise failure
             return value
         text = None if failure is None else f'{type(failure).__name__}: {failure}'
         self._start(self._digest(operation, description) if text is None else -1)
-        _mpi.wait(self._request.Test)
+        self._exchange.wait([self._request])
         if failure is None and self._is_reached():
             return value
-        everyone = self._comm.allgather((operation, text, description))
+        everyone = self._exchange.allgather((operation, text, description))
         if failure is not None:
             raise failure
         raise _difference(everyone)
@@ -82,23 +85,23 @@ class Agreement:
     def start_to_leave(self) -> None:
         """Says to those who go on that this process takes part in nothing any more."""
         self._has_left = True
-        for rank in self._others():
+        for rank in self._exchange.others():
             self._notices.append(self._comm.Isend(np.empty(0, np.uint8), rank, _LEFT_TAG))
         self._start_leaving()
 
     def _start_leaving(self) -> None:
-        if self._comm.size > 1:
+        if self._exchange.size > 1:
             self._start(self._digest(_LEAVING, None))
 
-    def _others(self) -> tp.Iterator[int]:
-        return (rank for rank in range(self._comm.size) if rank != self._comm.rank)
-
-    def wait_for(self, operation: str, rank: int, test: tp.Callable[[], _Value]) -> _Value:
+    def wait_for(
+        self, operation: str, rank: int, tag: int, test: tp.Callable[[], _Value | None]
+    ) -> _Value:
         """Waits for a message from or to another process.
 
         Args:
             operation (str): Its name.
             rank (int): Which process, or ``MPI.ANY_SOURCE``.
+            tag (int): That of the message, or ``MPI.ANY_TAG``.
             test (callable): Returns something true when there is no more to wait for.
 
         Returns:
@@ -107,7 +110,7 @@ class Agreement:
         Raises:
             RuntimeError: If that process has left.
         """
-        ranks = list(self._others()) if rank == self._mpi.ANY_SOURCE else [rank]
+        ranks = list(self._exchange.others()) if rank == self._mpi.ANY_SOURCE else [rank]
         deadline = None
 
         def test_both() -> _Value | None:
@@ -125,7 +128,9 @@ class Agreement:
                     )
             return None
 
-        found = _mpi.wait(test_both)
+        peer = 'any rank' if rank == self._mpi.ANY_SOURCE else f'rank {rank}'
+        label = 'any tag' if tag == self._mpi.ANY_TAG else f'tag {tag}'
+        found = _mpi.wait(test_both, self._comm, f'{operation} for {peer}, {label}')
         assert found is not None
         return found
 
@@ -134,14 +139,14 @@ class Agreement:
 
         The communicator is freed at the end.
         """
-        if self._comm.size > 1:
+        if self._exchange.size > 1:
             if not self._request.Test():
                 return False
             if not self._is_reached():
-                self._comm.allgather((_LEAVING, None, None))  # they raise, and may call again
+                self._exchange.allgather((_LEAVING, None, None))  # they raise, and may call again
                 self._start_leaving()
                 return False
-            for rank in self._others():
+            for rank in self._exchange.others():
                 self._comm.Recv(np.empty(0, np.uint8), rank, _LEFT_TAG)
             self._mpi.Request.Waitall(self._notices)
         self._comm.Free()

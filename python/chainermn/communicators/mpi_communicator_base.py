@@ -12,13 +12,12 @@ import numpy as np
 from chainermn.communicators import _arrays, _leaving, _model, _mpi
 from chainermn.communicators._agreement import Agreement, Prepared, refuse_capture
 from chainermn.communicators._arrays import Spec
+from chainermn.communicators._exchange import Exchange
 from chainermn.communicators.communicator_base import CommunicatorBase
 
 if tp.TYPE_CHECKING:
     from chainer.link import Link
     from chainer.types import NdArray
-
-_TAG: tp.Final = 0  # of messages within collective operations, which have a communicator of MPI
 
 
 class _Header(tp.NamedTuple):
@@ -48,11 +47,12 @@ class MpiCommunicatorBase(CommunicatorBase):
         super().__init__()
         self._mpi = _mpi.load()
         given = self._mpi.COMM_WORLD if mpi_comm is None else mpi_comm
-        self._start(given.Dup())
+        self._start(_duplicate(given))
 
     def _start(self, mpi_comm: tp.Any) -> None:
         self.mpi_comm = mpi_comm
-        self._inner = mpi_comm.Dup()  # for messages within operations on all
+        # For messages within operations on all.
+        self._inner = Exchange(_duplicate(mpi_comm), self._mpi)
         self._agreement = Agreement(self._inner, self._mpi)
         # Others would send other messages.
         self._agreement.reach('create_communicator', lambda: (type(self).__name__, None))
@@ -61,10 +61,10 @@ class MpiCommunicatorBase(CommunicatorBase):
         machine = mpi_comm.Split_type(self._mpi.COMM_TYPE_SHARED, self._rank)
         try:
             self._intra = machine.rank, machine.size
-            first = machine.bcast(self._rank)
+            first = Exchange(machine, self._mpi).bcast(self._rank, 0)
         finally:
             machine.Free()
-        firsts = sorted(set(mpi_comm.allgather(first)))  # the lowest rank on each machine
+        firsts = sorted(set(self._inner.allgather(first)))  # the lowest rank on each machine
         self._inter = firsts.index(first), len(firsts)
         self._own_messages: list[tp.Any] = []
 
@@ -136,7 +136,7 @@ class MpiCommunicatorBase(CommunicatorBase):
                 for i in _mpi.chunks(part.size):
                     self._own_messages.append(self.mpi_comm.Isend(part[i], dest, tag))
             return
-        wait = functools.partial(self._agreement.wait_for, 'send', dest)
+        wait = functools.partial(self._agreement.wait_for, 'send', dest, tag)
         wait(self.mpi_comm.isend(header, dest, tag).Test)
         for x in arrays:
             part = _arrays.as_bytes(_arrays.to_host(x))
@@ -159,7 +159,8 @@ class MpiCommunicatorBase(CommunicatorBase):
             host = np.empty(spec.shape, _arrays.dtype_of(spec))
             part = _arrays.as_bytes(host)
             for i in _mpi.chunks(part.size):
-                self.mpi_comm.Recv(part[i], status.source, status.tag)
+                request = self.mpi_comm.Irecv(part[i], status.source, status.tag)
+                self._agreement.wait_for('recv', status.source, status.tag, request.Test)
             arrays.append(_arrays.to_device(host, spec.kind))
         return tuple(arrays) if header.is_tuple else arrays[0]
 
@@ -172,7 +173,7 @@ class MpiCommunicatorBase(CommunicatorBase):
             self._own_messages.append(self.mpi_comm.isend(obj, dest, tag))
         else:
             request = self.mpi_comm.isend(obj, dest, tag)
-            self._agreement.wait_for('send_obj', dest, request.Test)
+            self._agreement.wait_for('send_obj', dest, tag, request.Test)
 
     def recv_obj(self, source: int, tag: int) -> tp.Any:
         self._agreement.check_present('recv_obj')
@@ -187,9 +188,16 @@ class MpiCommunicatorBase(CommunicatorBase):
     def _receive(self, operation: str, source: int, tag: int) -> tuple[tp.Any, tp.Any]:
         status = self._mpi.Status()
         message = self._agreement.wait_for(
-            operation, source, lambda: self.mpi_comm.improbe(source, tag, status)
+            operation, source, tag, lambda: self.mpi_comm.improbe(source, tag, status)
         )
-        return message.recv(), status
+        request = message.irecv()
+
+        def test() -> tuple[tp.Any] | None:
+            is_there, obj = request.test()
+            return (obj,) if is_there else None
+
+        (obj,) = self._agreement.wait_for(operation, status.source, status.tag, test)
+        return obj, status
 
     # ---- arrays of all processes ----
 
@@ -210,7 +218,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         if self._rank != root:
             hosts = [np.empty(s.shape, _arrays.dtype_of(s)) for s in header.specs]
         for host in hosts:
-            self._bcast_bytes(_arrays.as_bytes(host), root, max_buf_len)
+            self._inner.bcast_bytes(_arrays.as_bytes(host), root, max_buf_len)
         if self._rank == root:
             return tuple(data) if header.is_tuple else data
         results = [
@@ -219,15 +227,11 @@ class MpiCommunicatorBase(CommunicatorBase):
         ]
         return tuple(results) if header.is_tuple else results[0]
 
-    def _bcast_bytes(self, part: np.ndarray, root: int, max_buf_len: int | None = None) -> None:
-        for i in _mpi.chunks(part.size, max_buf_len):
-            self._inner.Bcast(part[i], root)
-
     def gather(self, data: NdArray, root: int = 0) -> tp.Any:
         spec, host = self._reach_one('gather', data, root)
         specs = self._inner.gather(spec, root)
         if self._rank != root:
-            self._wait(self._start_send(host, root))
+            self._inner.wait(self._inner.start_send(_arrays.as_bytes(host), root))
             return None
         return self._receive_all(specs, host, data)
 
@@ -235,18 +239,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         spec, host = self._reach_one('allgather', x, None)
         specs = self._inner.allgather(spec)
         hosts = [np.empty(s.shape, _arrays.dtype_of(s)) for s in specs]
-        counts = [h.nbytes for h in hosts]
-        if sum(counts) <= _mpi.MAX_BYTES:
-            together = np.empty(sum(counts), np.uint8)
-            self._inner.Allgatherv(_arrays.as_bytes(host), [together, counts])
-            begin = 0
-            for other, n in zip(hosts, counts, strict=True):
-                _arrays.as_bytes(other)[...] = together[begin : begin + n]
-                begin += n
-        else:
-            hosts[self._rank][...] = host
-            for rank, other in enumerate(hosts):
-                self._bcast_bytes(_arrays.as_bytes(other), rank)
+        self._inner.allgather_bytes(_arrays.as_bytes(host), [_arrays.as_bytes(h) for h in hosts])
         return tuple(_arrays.like(other, x) for other in hosts)
 
     def alltoall(self, xs: tp.Sequence[NdArray]) -> tuple[tp.Any, ...]:
@@ -257,10 +250,7 @@ class MpiCommunicatorBase(CommunicatorBase):
 
         specs, hosts = self._agreement.reach('alltoall', prepare)
         theirs = self._inner.alltoall(specs)
-        requests = []
-        for rank, host in enumerate(hosts):
-            if rank != self._rank:
-                requests += self._start_send(host, rank)
+        requests = self._start_to_send(hosts)
         return self._receive_all(theirs, hosts[self._rank], xs[self._rank], requests)
 
     def scatter(self, xs: tp.Sequence[NdArray] | None, root: int = 0) -> tp.Any:
@@ -277,13 +267,9 @@ class MpiCommunicatorBase(CommunicatorBase):
         spec = self._inner.scatter(specs, root)
         if self._rank != root:
             host = np.empty(spec.shape, _arrays.dtype_of(spec))
-            self._wait(self._start_recv(host, root))
+            self._inner.wait(self._inner.start_recv(_arrays.as_bytes(host), root))
             return _arrays.to_device(host, spec.kind)
-        requests = []
-        for rank, host in enumerate(hosts):
-            if rank != root:
-                requests += self._start_send(host, rank)
-        self._wait(requests)
+        self._inner.wait(self._start_to_send(hosts))
         assert xs is not None
         return xs[root]
 
@@ -304,8 +290,7 @@ class MpiCommunicatorBase(CommunicatorBase):
             host = host.astype(np.float32)
         flat = host.reshape(-1)
         op = self._mpi.LOR if dtype == np.bool_ else self._mpi.SUM
-        for i in _mpi.chunks(flat.size, _mpi.MAX_BYTES // flat.itemsize):
-            self._inner.Allreduce(self._mpi.IN_PLACE, flat[i], op)
+        self._inner.allreduce(flat, op)
         return host.astype(dtype, copy=False)
 
     def _reach_one(self, operation: str, x: NdArray, root: int | None) -> tuple[Spec, np.ndarray]:
@@ -333,21 +318,16 @@ class MpiCommunicatorBase(CommunicatorBase):
                 hosts.append(own.copy())
                 continue
             hosts.append(np.empty(spec.shape, _arrays.dtype_of(spec)))
-            waiting += self._start_recv(hosts[-1], rank)
-        self._wait(waiting)
+            waiting += self._inner.start_recv(_arrays.as_bytes(hosts[-1]), rank)
+        self._inner.wait(waiting)
         return tuple(_arrays.like(host, x) for host in hosts)
 
-    def _start_send(self, host: np.ndarray, dest: int) -> list[tp.Any]:
-        part = _arrays.as_bytes(host)
-        return [self._inner.Isend(part[i], dest, _TAG) for i in _mpi.chunks(part.size)]
-
-    def _start_recv(self, host: np.ndarray, source: int) -> list[tp.Any]:
-        part = _arrays.as_bytes(host)
-        return [self._inner.Irecv(part[i], source, _TAG) for i in _mpi.chunks(part.size)]
-
-    def _wait(self, requests: tp.Sequence[tp.Any]) -> None:
-        waiting = list(requests)
-        _mpi.wait(lambda: self._mpi.Request.Testall(waiting))
+    def _start_to_send(self, hosts: list[np.ndarray]) -> list[tp.Any]:
+        """Sends each other process the array for it."""
+        parts = [_arrays.as_bytes(host) for host in hosts]
+        return [
+            r for rank in self._inner.others() for r in self._inner.start_send(parts[rank], rank)
+        ]
 
     # ---- objects of all processes ----
 
@@ -366,7 +346,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         n, max_buf_len = self._inner.bcast((part.size, max_buf_len), root)
         if self._rank != root:
             part = np.empty(n, np.uint8)
-        self._bcast_bytes(part, root, max_buf_len)
+        self._inner.bcast_bytes(part, root, max_buf_len)
         return obj if self._rank == root else pickle.loads(part)  # type: ignore[arg-type]
 
     def gather_obj(self, obj: object, root: int = 0) -> list[tp.Any] | None:
@@ -414,7 +394,7 @@ class MpiCommunicatorBase(CommunicatorBase):
             return
         for group in self._groups(items):
             flat = _model.join(group)
-            self._bcast_bytes(_arrays.as_bytes(flat), 0)
+            self._inner.bcast_bytes(_arrays.as_bytes(flat), 0)
             if self._rank != 0:
                 _model.write_back(group, flat)
 
@@ -451,6 +431,13 @@ class MpiCommunicatorBase(CommunicatorBase):
             raise ValueError(
                 f'{operation}: got {len(xs)} arrays, and there are {self._size} processes'
             )
+
+
+def _duplicate(comm: tp.Any) -> tp.Any:
+    """A communicator of mpi4py of the same processes, which must all call this."""
+    duplicate, request = comm.Idup()
+    _mpi.wait(request.Test, comm, 'create_communicator for all processes')
+    return duplicate
 
 
 def _check_length(operation: str, max_buf_len: int | None) -> None:

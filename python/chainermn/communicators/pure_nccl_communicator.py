@@ -153,7 +153,7 @@ class PureNcclCommunicator(MpiCommunicatorBase):
             stream = chainer.backends.cuda.cupy.cuda.get_current_stream().ptr
         if name not in self._nccl:
             made = _nccl.new_unique_id() if self._rank == 0 else None
-            made = self._inner.bcast(made)
+            made = self._inner.bcast(made, 0)
             self._nccl[name] = _nccl.Communicator(made, self._size, self._rank)
         return self._nccl[name], memory, stream
 

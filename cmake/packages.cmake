@@ -22,6 +22,19 @@ endfunction()
 
 set(third_party "${PROJECT_BINARY_DIR}/third_party")
 
+# Their licenses ask that they go with the binary: what a header has at its head, ...
+function(chainerx_take_license name header)
+    file(READ "${header}" text)
+    string(REGEX MATCH "^/\\*[^*]*(\\*+[^*/][^*]*)*\\*+/" text "${text}")
+    file(WRITE "${third_party}/licenses/LICENSE.${name}" "${text}\n")
+    install(FILES "${third_party}/licenses/LICENSE.${name}" DESTINATION "${package_dir}/licenses")
+endfunction()
+# ... and cmake/licenses/ where it only names one.
+function(chainerx_give_license name)
+    install(FILES "${PROJECT_SOURCE_DIR}/cmake/licenses/LICENSE.${name}"
+        DESTINATION "${package_dir}/licenses")
+endfunction()
+
 add_library(chainerx_xsimd INTERFACE)
 chainerx_find_python_package(pythran_folder pythran)
 if(pythran_folder AND EXISTS "${pythran_folder}/xsimd/xsimd.hpp")
@@ -35,8 +48,8 @@ else()
     endif()
     target_link_libraries(chainerx_xsimd INTERFACE xsimd)
 endif()
+chainerx_give_license(xsimd)
 
-# One header, with its license at its head, which goes with the binary.
 add_library(chainerx_pocketfft INTERFACE)
 set(pocketfft_header "${third_party}/pocketfft/include/pocketfft_hdronly.h")
 set(pocketfft_source "${pythran_folder}/pythonic/numpy/fft/pocketfft.hpp")
@@ -51,10 +64,7 @@ if(NOT pythran_folder OR NOT EXISTS "${pocketfft_source}")
 endif()
 configure_file("${pocketfft_source}" "${pocketfft_header}" COPYONLY)
 target_include_directories(chainerx_pocketfft SYSTEM INTERFACE "${third_party}/pocketfft/include")
-file(READ "${pocketfft_header}" pocketfft_license)
-string(REGEX MATCH "^/\\*[^*]*(\\*+[^*/][^*]*)*\\*+/" pocketfft_license "${pocketfft_license}")
-file(WRITE "${third_party}/pocketfft/LICENSE.pocketfft" "${pocketfft_license}\n")
-install(FILES "${third_party}/pocketfft/LICENSE.pocketfft" DESTINATION ${package_dir}/licenses)
+chainerx_take_license(pocketfft "${pocketfft_header}")
 
 if(CHAINERX_BUILD_PYTHON)
     chainerx_find_python_package(nanobind_folder nanobind)
@@ -65,4 +75,7 @@ if(CHAINERX_BUILD_PYTHON)
         chainerx_copy_folder("${nanobind_folder}/${part}" "${third_party}/nanobind/${part}")
     endforeach()
     find_package(nanobind CONFIG REQUIRED NO_DEFAULT_PATH PATHS "${third_party}/nanobind/cmake")
+    chainerx_give_license(nanobind)
+    chainerx_take_license(robin_map
+        "${third_party}/nanobind/ext/robin_map/include/tsl/robin_map.h")
 endif()

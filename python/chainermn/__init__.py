@@ -6,8 +6,6 @@ averaged. It needs ``mpi4py`` and an MPI library once a communicator is made.
 
 from __future__ import annotations
 
-import os as _os
-
 from chainer import __version__ as __version__
 
 from chainermn import (
@@ -48,5 +46,5 @@ __all__ = [
     'testing',
 ]
 
-if _os.environ.get('CHAINERMN_FORCE_ABORT_ON_EXCEPTION'):
+if global_except_hook.is_asked_for():
     global_except_hook.add_hook()

@@ -12,16 +12,26 @@ HERE = pathlib.Path(__file__).parent
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize('is_hooked_by', ['communicator', 'environment'])
+HIDE_MPIEXEC = """
+import os
+for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE"):
+    os.environ.pop(name, None)
+"""
+
+
+@pytest.mark.parametrize('is_hooked_by', ['import', 'communicator', 'environment'])
 def test_an_exception_ends_all(mpiexec, tmp_path, is_hooked_by):
     """The other rank waits for a message that nobody sends."""
     program = tmp_path / 'program.py'
     program.write_text(
-        'import sys, chainermn\n'
+        'import sys\n'
         'from mpi4py import MPI\n'
-        'assert sys.excepthook is sys.__excepthook__ or sys.argv[1] == "environment"\n'
+        f'{"" if is_hooked_by == "import" else HIDE_MPIEXEC}'
+        'import chainermn\n'
         'if sys.argv[1] == "communicator":\n'
+        '    assert sys.excepthook is sys.__excepthook__\n'
         '    chainermn.create_communicator("naive")\n'
+        'assert sys.excepthook is not sys.__excepthook__\n'
         'if MPI.COMM_WORLD.rank == 1:\n'
         '    raise KeyError("the reason")\n'
         'MPI.COMM_WORLD.recv()\n'
@@ -30,6 +40,52 @@ def test_an_exception_ends_all(mpiexec, tmp_path, is_hooked_by):
     done = mpiexec(2, program, is_hooked_by, env=env, timeout=60)
     assert done.returncode != 0
     assert "KeyError: 'the reason'" in done.stderr
+    assert 'rank 1 of 2 raised KeyError, which ends all processes' in done.stderr
+
+
+@pytest.mark.parametrize('others', ['make a communicator', 'do not'])
+def test_an_exception_before_mpi(mpiexec, tmp_path, others):
+    """One process fails when it has not started MPI; the others may wait for that, or need none."""
+    program = tmp_path / 'program.py'
+    program.write_text(
+        'import os, sys, time, chainermn\n'
+        'from chainermn import global_except_hook\n'
+        'global_except_hook._SECONDS_TO_START = 1 if sys.argv[1] == "do not" else 100\n'
+        'if int(os.environ.get("PMI_RANK") or os.environ["OMPI_COMM_WORLD_RANK"]) == 1:\n'
+        '    raise KeyError("the reason")\n'
+        'if sys.argv[1] == "do not":\n'
+        '    time.sleep(1000)\n'
+        'chainermn.create_communicator("naive")\n'
+    )
+    done = mpiexec(2, program, others, timeout=60)
+    assert done.returncode != 0
+    assert "KeyError: 'the reason'" in done.stderr
+
+
+def test_hooks_of_programs(mpiexec, tmp_path):
+    """What a program puts around the hook runs to its end, once, before all end."""
+    program = tmp_path / 'program.py'
+    program.write_text(
+        'import subprocess, sys, chainermn\n'
+        'before = sys.excepthook\n'
+        'def hook(*error):\n'
+        '    before(*error)\n'
+        '    print("the hook has run", file=sys.stderr)\n'
+        'sys.excepthook = hook\n'
+        'comm = chainermn.create_communicator("naive")\n'
+        'assert sys.excepthook is not hook\n'
+        'if comm.rank == 1:\n'
+        # A program that it starts is none of MPI.
+        '    text = "import sys, chainermn; print(sys.excepthook is sys.__excepthook__)"\n'
+        '    out = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)\n'
+        '    assert out.stdout == "True\\n", out\n'
+        '    raise KeyError("the reason")\n'
+        'comm.recv_obj(1, 0)\n'
+    )
+    done = mpiexec(2, program, timeout=60)
+    assert done.returncode != 0
+    assert done.stderr.count("KeyError: 'the reason'") == 1
+    assert done.stderr.count('the hook has run') == 1
     assert 'rank 1 of 2 raised KeyError, which ends all processes' in done.stderr
 
 

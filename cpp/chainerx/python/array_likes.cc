@@ -85,10 +85,20 @@ Ref ArraysBeside::TryArray(PyObject* o) const {
     return array;
 }
 
+// In the default dtype, digits would be lost before the computation in a wider one.
+Dtype ArraysBeside::DtypeAlone(const Scalar& number) const {
+    if (Given(given_dtype_)) {
+        const Dtype dtype = ToDtype(given_dtype_);
+        if (GetCategory(number.kind()) <= GetCategory(dtype)) return dtype;
+    }
+    return DefaultDtype(number);
+}
+
 Ref ArraysBeside::OfNumber(const char* op, const Scalar& number) const {
     const bool is_integer = number.kind() == DtypeKind::kInt || number.kind() == DtypeKind::kUInt;
-    const Dtype dtype = !dtype_ || (is_integer && IsBool(*dtype_)) ? DefaultDtype(number)
-                                                                   : ResultType(*dtype_, number);
+    const Dtype dtype = !dtype_                           ? DtypeAlone(number)
+                        : (is_integer && IsBool(*dtype_)) ? DefaultDtype(number)
+                                                          : ResultType(*dtype_, number);
     internal::CheckIntFits(op, dtype, number);
     return Ref{Wrap(Full(Shape{}, number, dtype, device()))};
 }
@@ -113,8 +123,11 @@ ArrayLikes::ArrayLikes(const ArgSpec& spec, PyObject* self, PyObject* const* arg
     for (size_t i = 0; i < args_.size(); ++i) {
         const auto k = static_cast<Py_ssize_t>(i);
         const int place = k < n ? spec.PlaceOf(k) : spec.PlaceOf(PyTuple_GET_ITEM(keywords, k - n));
-        if (place == spec.count() || std::string_view{spec.ParameterAt(place)} == "out") {
+        const std::string_view name = place == spec.count() ? "" : spec.ParameterAt(place);
+        if (name.empty() || name == "out") {
             beside_.See(args_[i]);
+        } else if (name == "dtype") {
+            beside_.SeeDtype(args_[i]);
         } else {
             AddPlaces(spec.AnnotationOf(place), i);
         }

@@ -5,8 +5,9 @@
 // annotations of the signature tell which arguments become arrays.
 //
 // A list is converted by chainerx.array(), with the graphs of the arrays that it holds. A number
-// beside arrays is a weak scalar, as beside an operator; alone it has the default dtype of its
-// kind, and a NumPy scalar its own dtype.
+// beside arrays is a weak scalar, as beside an operator; alone it has the dtype that the call is to
+// compute in, if it is given and of no lower kind, else the default dtype of its kind, and a NumPy
+// scalar its own dtype.
 #pragma once
 
 #include <optional>
@@ -27,6 +28,8 @@ class ArraysBeside {
  public:
     // Notes an array, or a batch of arrays; ignores other objects.
     void See(PyObject* o);
+    // Notes the argument `dtype`, which may be None.
+    void SeeDtype(PyObject* o) { given_dtype_ = o; }
     bool has_any() const { return dtype_.has_value(); }
     Device& device() const;
     // The result of chainerx.array(); null if it is not an array of numbers.
@@ -36,6 +39,9 @@ class ArraysBeside {
     CX_COLD Array Make(const char* op, const char* name, PyObject* o) const;
 
  private:
+    Dtype DtypeAlone(const Scalar& number) const;
+
+    PyObject* given_dtype_{nullptr};
     std::optional<Dtype> dtype_;  // the promoted dtype of all arrays
     Device* device_{nullptr};     // of the first array
 };

@@ -256,6 +256,29 @@ def test_the_dtype_of_numbers():
         chx.ravel(2**64)
 
 
+def test_a_number_alone_is_computed_in_the_given_dtype():
+    """Not in its default dtype first, which would lose digits."""
+    x = 0.123456789123
+    for function in (chx.add, chx.sin, chx.ceil, chx.sum, chx.cumsum, chx.mean):
+        n = 2 if function is chx.add else 1
+        for dtype in ('float16', 'float32', 'float64', 'complex128'):
+            if function is chx.ceil and dtype == 'complex128':
+                continue
+            expected = function(*[chx.array(x, dtype)] * n, dtype=dtype)
+            check_same(function(*[x] * n, dtype=dtype), expected)
+    assert chx.floor(1e30, dtype='float64').item() == 1e30
+    assert chx.negative(2**62, dtype='int64').item() == -(2**62)
+    assert chx.negative(2**70, dtype='float64').item() == -(2.0**70)
+    # Numbers of a higher kind are refused, or cast, as arrays are.
+    assert chx.sum(1.7, dtype='int8').item() == 1
+    with pytest.raises(chx.DtypeError, match='does not go into dtype, int32'):
+        chx.add(0.5, 1, dtype='int32')
+    with pytest.raises(OverflowError, match='300 does not fit in int8'):
+        chx.negative(300, dtype='int8')
+    with pytest.raises(TypeError, match='dtype'):
+        chx.negative(1, dtype='no dtype')
+
+
 def test_numbers_together():
     for args, dtype in [
         ((1, 2), 'int32'),

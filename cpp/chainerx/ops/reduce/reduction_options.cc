@@ -20,12 +20,17 @@ Scalar NumberOf(Dtype dtype, int number) {
     return IsBool(dtype) ? Scalar{number != 0} : Scalar{number};
 }
 
+// If it broadcast with `x` to a larger shape, so would the result.
+void CheckBroadcasts(const char* op, const char* name, const Array& option, const Array& x) {
+    if (IsBroadcastable(option.shape(), x.shape())) return;
+    throw DimensionError{op,           ": ",           name,
+                         " of shape ", option.shape(), " does not broadcast to ",
+                         x.shape(),    " of a"};
+}
+
 void CheckMask(const char* op, const Array& x, const Array& where) {
     CheckDtype(IsBool(where.dtype()), op, "where", where.dtype(), "bool");
-    if (!IsBroadcastable(where.shape(), x.shape())) {
-        throw DimensionError{
-            op, ": where of shape ", where.shape(), " does not broadcast to ", x.shape(), " of a"};
-    }
+    CheckBroadcasts(op, "where", where, x);
 }
 
 // Returns `x` with `fill` where the mask is false.
@@ -245,6 +250,7 @@ Array Spread(const char* op, const Array& given, const OptionalAxes& axes, const
     }
     const Array x = InMeanDtype(op, given, o.dtype);
     if (o.where != nullptr) CheckMask(op, x, *o.where);
+    if (o.mean != nullptr) CheckBroadcasts(op, "mean", *o.mean, x);
     const Array mask = skips_nan            ? NotNan(op, x, o.where)
                        : o.where != nullptr ? *o.where
                                             : Ones(Shape{}, Dtype::kBool, x.device());

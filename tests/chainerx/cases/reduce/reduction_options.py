@@ -174,7 +174,19 @@ CASES = [
         for options in ({}, {'where': c([True] * 3, 'bool')})
     ),
     *(
-        _case(name, _spread(ref, name == 'std'), _SPREADS, BOOL + REAL, 'float', maybe=COMPLEX)
+        _case(
+            name,
+            _spread(ref, name == 'std'),
+            _SPREADS,
+            BOOL + REAL,
+            'float',
+            maybe=COMPLEX,
+            errors=[
+                (call(f(3), mean=f(2, 3)), 'DimensionError', 'mean of shape'),
+                (call(f(), axis=(), mean=f(1)), 'DimensionError', 'does not broadcast to'),
+                (call(f(2, 3), mean=f(2)), 'DimensionError', 'does not broadcast to'),
+            ],
+        )
         for name, ref in (('var', np.var), ('std', np.std))
     ),
     *(

@@ -1587,7 +1587,7 @@ def bitwise_and(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, whe
     Raises:
         DtypeError: If an operand is a float."""
 
-def bitwise_count(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def bitwise_count(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Population count: the number of bits set in the absolute value.
 
     Args:
@@ -1596,7 +1596,6 @@ def bitwise_count(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike 
             neither it nor an operand may be part of a graph.
         where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
             not given.
-        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, uint8. Not differentiable.
     Raises:

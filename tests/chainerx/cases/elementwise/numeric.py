@@ -129,6 +129,8 @@ CASES = [
         out='uint8',
         order=0,
         x=f(2, 3, lo=-100, hi=100),
+        # Cast to it first, -3 would have 7 bits.
+        errors=[(call(c([-3], 'int16'), dtype='uint8'), 'TypeError', 'dtype')],
     ),
     _unary(
         'sinc',

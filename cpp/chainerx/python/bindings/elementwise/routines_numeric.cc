@@ -46,10 +46,14 @@ CX_COMPOSED(spacing, Spacing,
             "Distance to the next representable value away from 0, with the sign of each element; "
             "nan for infinities.",
             "any real dtype", CX_FLOAT CX_NO_GRADIENT CX_RAISES_COMPLEX)
-CX_COMPOSED(bitwise_count, BitwiseCount,
-            "Population count: the number of bits set in the absolute value.", "bool or integers",
-            "Returns:\n    ndarray: Shape of ``x``, uint8." CX_NO_GRADIENT
-            "Raises:\n    DtypeError: For floats.")
+// Without `dtype`: cast to it first, a negative number would have other bits.
+CX_ELEMENTWISE(kRoutine, bitwise_count, 1, "x: ndarray", CX_OUT_OPTION, nullptr,
+               "Population count: the number of bits set in the absolute value." CX_ARGS_X
+               "bool or integers.\n" CX_OUT_ARGS
+               "Returns:\n    ndarray: Shape of ``x``, uint8." CX_NO_GRADIENT
+               "Raises:\n    DtypeError: For floats.") {
+    return Wrap(BitwiseCount(ToArray("bitwise_count", "x", a[0])));
+}
 CX_ELEMENTWISE_ROUTINE(sinc, "x: ndarray) -> ndarray",
                        "``sin(pi * x) / (pi * x)``, and 1 at 0." CX_ARGS_X
                        "any dtype.\n" CX_FLOAT CX_GRADIENT) {

@@ -62,7 +62,8 @@ class HeaderParser {
             }
             if (!Take(',') && Next() != '}') Fail("an entry has no end");
         }
-        if (Next() != '\0') Fail("something stands behind the dict");
+        Next();
+        if (!text_.empty()) Fail("something stands behind the dict");
         if (!has_descr) Fail("there is no descr");
         if (!has_order) Fail("there is no fortran_order");
         if (!has_shape) Fail("there is no shape");
@@ -74,7 +75,7 @@ class HeaderParser {
         throw ValueError{what_, ": its header is not NumPy's: ", why};
     }
 
-    // The next character that is no space, 0 at the end.
+    // The next character that is no space; 0 at the end, which may also stand in the text.
     char Next() {
         while (!text_.empty() && (text_[0] == ' ' || text_[0] == '\n')) text_.remove_prefix(1);
         return text_.empty() ? '\0' : text_[0];
@@ -153,7 +154,8 @@ Element ToElement(const std::string& descr, const std::string& what) {
     if (descr.find('O') != std::string::npos) {
         throw ValueError{what, " has Python objects, which are never unpickled"};
     }
-    if (!descr.empty() && std::strchr("<>=|", descr[0]) != nullptr) {
+    constexpr std::string_view kOrders = "<>=|";
+    if (!descr.empty() && kOrders.find(descr[0]) != std::string_view::npos) {
         const std::string_view letters = std::string_view{descr}.substr(1);
         for (const Dtype dtype : kDtypes) {
             if (letters != DescrOf(dtype)) continue;

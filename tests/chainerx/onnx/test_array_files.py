@@ -343,6 +343,7 @@ NPY = [
     (npy(dictionary(descr="'<f16'")), "has dtype '<f16', which no array has"),
     (npy(dictionary(descr="'f4'")), "has dtype 'f4', which no array has"),
     (npy(dictionary(descr="''")), "has dtype '', which no array has"),
+    (npy(dictionary(descr="'\0f4'")), 'has dtype'),
     (npy(dictionary(descr='1')), 'expected a string'),
     (npy(dictionary(descr="'<f4")), 'a'),
     (npy(dictionary(order='0')), 'fortran_order is neither True nor False'),
@@ -357,6 +358,7 @@ NPY = [
     (npy(dictionary(more="'shape': (2,)")), "the entry 'shape' is unknown, or is there twice"),
     (npy(dictionary(more="'x': 1")), "the entry 'x' is unknown, or is there twice"),
     (npy(dictionary() + 'x'), 'something stands behind the dict'),
+    (npy(dictionary() + '\0x'), 'something stands behind the dict'),
     (npy("{'descr': '<f4'}"), 'there is no fortran_order'),
     (npy("{'descr': '<f4' 'shape': ()}"), 'an entry has no end'),
 ]

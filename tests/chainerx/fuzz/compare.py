@@ -10,7 +10,7 @@ from fuzz.calls import FUNCTIONS
 
 # Exceptions that chainerx raises for invalid arguments. The user's own objects raise ValueError.
 DOCUMENTED = (chx.ChainerxError, TypeError, ValueError, IndexError, MemoryError, BufferError)
-DOCUMENTED += (OverflowError, AttributeError, ZeroDivisionError)
+DOCUMENTED += (OverflowError, AttributeError, ZeroDivisionError, np.exceptions.TooHardError)
 
 # Functions whose NumPy counterpart differs, or has other values.
 DIFFERENT = {
@@ -25,11 +25,17 @@ DIFFERENT = {
     'ndarray.partition': 'the same',
     'ndarray.argpartition': 'the same',
     'linspace': 'integers are rounded down in NumPy, toward 0 here',
+    'searchsorted': 'the place in an array that is not sorted is open',
+    'ndarray.searchsorted': 'the same',
 }
 # The same for arrays of some dtypes only.
 UNSIGNED, INTEGERS = ('uint',), ('int', 'uint')
 DIFFERENT_OF = {
     'gradient': (UNSIGNED, 'they wrap in NumPy'),
+    'percentile': (INTEGERS, 'differences of theirs wrap in NumPy'),
+    'quantile': (INTEGERS, 'the same'),
+    'nanpercentile': (INTEGERS, 'the same'),
+    'nanquantile': (INTEGERS, 'the same'),
     'trapezoid': ((*INTEGERS, 'bool'), 'differences and products of theirs wrap in NumPy'),
     'unwrap': (INTEGERS, 'their period is an integer in NumPy'),
     'nanstd': ((*INTEGERS, 'bool', 'float16'), 'squares are of their dtype in NumPy, which wraps'),

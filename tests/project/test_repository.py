@@ -29,6 +29,10 @@ def load_tool(name: str) -> ModuleType:
     return module
 
 
+def test_variables_start_with_values():
+    assert load_tool('check_initialized').check(SOURCES) == []
+
+
 def test_includes_point_one_way():
     assert load_tool('check_includes').check(SOURCES) == []
 
@@ -143,6 +147,54 @@ def test_guarded_statics_are_found(tmp_path, compiler, source, found):
     messages = load_tool('check_guards').check(tmp_path)
     assert len(messages) == found
     assert all('Get()::x' in message for message in messages)
+
+
+STRUCTS = """
+enum class Kind : int { kA };
+using Run = void (*)(int);
+struct Flags { bool on; };
+struct Named { std::string name; int n{0}; };
+struct Nested { Named named; std::vector<int> v; Flags flags; };
+struct CX_API Holder : Named { Kind kind; };
+struct Pointers { const char* p; };
+struct Callback { Run run; };
+struct Buffer { char bytes[8]; };
+struct Given { explicit Given(int n) : n_{n} {} int n_; };
+class Outer::Inner final : public Base<int> { int n; void F() {} };
+"""
+
+
+@pytest.mark.parametrize(
+    ('code', 'member'),
+    [
+        ('void F() { Flags f; }', 'on'),
+        ('void F() { if (true) { const Flags f; } }', 'on'),
+        ('void F() { for (int i = 0; i < 3; ++i) { G([&] { Holder h; }); } }', 'kind'),
+        ('struct S { void F() { Nested n; } };', 'flags.on'),
+        ('void F() { Pointers p, q; }', 'p'),
+        ('void F() { Callback c; }', 'run'),
+        ('void F() { Outer::Inner i; }', 'n'),
+        ('void F() { Flags f{}; Flags g{true}; Flags h = Make(); }', None),
+        ('void F() { Named n; Buffer b; Flags f[3]; Given g; Unknown u; }', None),
+        ('void F() { static Flags f; thread_local Flags g; }', None),
+        ('Flags f; struct S { Flags f; };', None),
+        ('void F() { /* Flags f; */ G("{ Flags f;"); }  // Flags f;', None),
+        ('void F() { using Flags = std::vector<int>; Flags f; }', None),
+        ('Flags F(Flags f); void G(Flags f) { return; }', None),
+    ],
+)
+def test_variables_without_values_are_found(tmp_path, code, member):
+    (tmp_path / 'structs.h').write_text(STRUCTS)
+    (tmp_path / 'unit.cc').write_text(f'#include "chainerx/structs.h"\n{code}\n')
+    messages = load_tool('check_initialized').check(tmp_path)
+    assert bool(messages) == (member is not None)
+    assert all('unit.cc:2: ' in m and f' without a value of {member};' in m for m in messages)
+
+
+def test_structs_of_other_files_are_not_meant(tmp_path):
+    (tmp_path / 'structs.h').write_text(STRUCTS)
+    (tmp_path / 'unit.cc').write_text('void F() { Flags f; }\n')
+    assert load_tool('check_initialized').check(tmp_path) == []
 
 
 def test_no_object_is_a_fault(tmp_path):

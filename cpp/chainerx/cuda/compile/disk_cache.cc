@@ -141,7 +141,7 @@ std::string DiskCache::Find(const Key& key) {
     const fs::path path = PathOf(key);
     std::string bytes;
     if (!ReadAll(path, bytes)) return "";
-    Header header;
+    Header header{};
     if (bytes.size() > sizeof(header)) {
         std::memcpy(&header, bytes.data(), sizeof(header));
         const std::string_view code = std::string_view{bytes}.substr(sizeof(header));

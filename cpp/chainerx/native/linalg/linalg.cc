@@ -20,8 +20,8 @@ namespace {
 
 // The layout in which Gemm reads the last two axes of an array.
 struct Layout {
-    bool trans;
-    int64_t ld;
+    bool trans{false};
+    int64_t ld{0};
 };
 
 // Returns false if neither axis is contiguous. Strides are in bytes.

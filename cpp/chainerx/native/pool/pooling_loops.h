@@ -16,8 +16,8 @@ struct PoolRows {
     const void* data[kMax];
     int64_t first[kMax];  // index of the row's first element in the window
     int count{0};
-    int64_t width;  // width of a window
-    int64_t stride;
+    int64_t width{0};  // width of a window
+    int64_t stride{0};
     int64_t out_rows{1};
     int64_t in_step{0};
     int64_t out_step{0};  // between output rows

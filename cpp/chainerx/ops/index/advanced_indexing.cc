@@ -120,7 +120,7 @@ Plan MakePlan(const Array& x, const std::vector<IndexItem>& items) {
 struct Merged {
     Array permuted;
     Array view;  // of permuted, unless its layout forces a copy
-    int8_t axis;
+    int8_t axis{0};
     Shape lengths;  // of the axes
 };
 

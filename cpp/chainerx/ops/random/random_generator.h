@@ -18,8 +18,8 @@
 namespace chainerx::random {
 
 struct State {
-    uint64_t seed;
-    uint64_t call;  // draws since the seed was set
+    uint64_t seed{0};
+    uint64_t call{0};  // draws since the seed was set
 };
 
 class DrawScope;

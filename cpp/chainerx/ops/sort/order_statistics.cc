@@ -114,7 +114,7 @@ double ShareSlope(QuantileMethod method, int64_t n) {
 // The operand with the reduced axes merged into the last one.
 struct Rows {
     Array x;  // in the graph of the operand
-    int64_t n;
+    int64_t n{0};
     Shape shape;  // of the result
 };
 

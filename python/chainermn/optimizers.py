@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import typing as tp
 
+import chainerx
 from chainer.optimizer import GradientMethod
 
 from chainermn.communicators import _arrays
@@ -64,7 +65,7 @@ def create_multi_node_optimizer(
     return cls(actual_optimizer, communicator, zero_fill)
 
 
-_OWN: tp.Final = ('communicator', 'actual_optimizer', 'zero_fill', '_known', '_means')
+_OWN: tp.Final = ('communicator', 'actual_optimizer', 'zero_fill', '_known', '_means', '_captured')
 
 
 class _MultiNodeOptimizer:
@@ -81,6 +82,7 @@ class _MultiNodeOptimizer:
     zero_fill: bool
     # The parameters that are the same in all processes, and whether each has an array.
     _known: list[tuple[str, bool]] | None
+    _captured: tp.Any
 
     def __init__(
         self, actual_optimizer: Optimizer, communicator: CommunicatorBase, zero_fill: bool
@@ -89,6 +91,7 @@ class _MultiNodeOptimizer:
         self.communicator = communicator
         self.zero_fill = zero_fill
         self._known = None
+        self._captured = None
 
     def __getattr__(self, name: str) -> tp.Any:
         if name in _OWN:  # while it is copied
@@ -126,15 +129,37 @@ class _MultiNodeOptimizer:
             RuntimeError: Before `setup`.
             ValueError: If models or optimizers of the processes differ.
         """
-        actual = self.actual_optimizer
-        actual._check_set_up()
+        self.actual_optimizer._check_set_up()
+        self._update(_compute_gradients, lossfun, args, kwds)
+
+    def _update(self, compute: tp.Any, lossfun: tp.Any, args: tp.Any, kwds: tp.Any) -> None:
         if lossfun is not None:
             if self._is_new() and self._all_are_initialized():
                 self._bring_in_step(has_gradients=False)
-            GradientMethod._compute_gradients(actual, lossfun, args, kwds)
+            compute(self.actual_optimizer, lossfun, *args, **kwds)
         if self._is_new() and not self._bring_in_step(has_gradients=True):
             return
         self._step()
+
+    def _update_captured(self, lossfun: tp.Any, *args: tp.Any, **kwds: tp.Any) -> None:
+        """As `update`; what computes gradients is recorded, and replayed where possible.
+
+        Messages and the step itself are not part of the recording.
+        """
+        actual = self.actual_optimizer
+        actual._check_set_up()
+        if self._captured is None:
+            self._captured = chainerx.capture(_compute_gradients)
+
+        def compute(*args: tp.Any, **kwds: tp.Any) -> None:
+            if actual._scaling is not None and actual._scaling.scale is not None:
+                actual._scaling.send(actual._loss_scale)
+            scaled = frozenset(self._captured(*args, **kwds))
+            for path, param in self.target.namedparams() if scaled else ():
+                if path in scaled:
+                    param.loss_scale = actual._loss_scale
+
+        self._update(compute, lossfun, args, kwds)
 
     def _step(self) -> None:
         self.communicator.multi_node_mean_grad(self.target, self.zero_fill)
@@ -191,6 +216,15 @@ class _DoubleBufferingOptimizer(_MultiNodeOptimizer):
         if means is not None:
             means.finish()
             self.actual_optimizer.update()
+
+
+def _compute_gradients(
+    optimizer: tp.Any, lossfun: tp.Any, *args: tp.Any, **kwds: tp.Any
+) -> tuple[str, ...]:
+    """Leaves gradients; returns the paths of the parameters whose gradients have a loss scale."""
+    GradientMethod._compute_gradients(optimizer, lossfun, args, kwds)
+    params = sorted(optimizer.target.namedparams())
+    return tuple(path for path, param in params if param.loss_scale is not None)
 
 
 def _digest(model: Link) -> bytes:

@@ -225,6 +225,68 @@ def check_captured_steps(comm):
     same_everywhere(comm, model)
 
 
+class WithUnused(chainer.Chain):
+    """A classifier with a parameter that the loss does not depend on."""
+
+    def __init__(self, seed):
+        super().__init__(model=make_model(seed), unused=L.Bias(1, 3))
+
+    def forward(self, x, t):
+        return self.model(x, t)
+
+
+def check_captured_updates(comm):
+    """Messages stand between replays and steps, which have the bits of no capture."""
+    for make_optimizer, scale in (
+        (lambda: chainer.optimizers.Adam(0.1), None),
+        (lambda: chainer.optimizers.MomentumSGD(0.1), 8),
+        (lambda: chainer.optimizers.MomentumSGD(0.1), 'dynamic'),
+    ):
+        trained = []
+        for capture in (False, True):
+            model = WithUnused(comm.rank)
+            optimizer = chainermn.create_multi_node_optimizer(make_optimizer(), comm)
+            optimizer.setup(model)
+            optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(0.01))
+            # The last minibatch of an epoch is a smaller one.
+            iterator = chainer.iterators.SerialIterator(make_data(44), 8, False, False)
+            scales = {} if scale == 'dynamic' else {'loss_scale': scale}
+            updater = training.StandardUpdater(
+                iterator, optimizer, device='native:0', capture=capture, **scales
+            )
+            if scale == 'dynamic':
+                optimizer.loss_scaling(interval=4, scale=16)
+            for _ in range(3):
+                iterator.reset()
+                for _ in range(6):
+                    updater.update()
+                same_everywhere(comm, model)
+            trained.append(parameters(model))
+        replays = sum(variant.replays for variant in optimizer._captured.info())
+        assert replays > 5, (scale, optimizer._captured.info())
+        assert optimizer.t == 18
+        for path, x in trained[0].items():
+            np.testing.assert_array_equal(trained[1][path], x, f'{path} {scale}')
+
+
+def check_captured_messages(comm):
+    """What a model sends itself can't be replayed."""
+    model = L.Classifier(
+        chainer.Sequential(chainermn.links.MultiNodeBatchNormalization(4, comm), L.Linear(4, 3))
+    )
+    optimizer = chainermn.create_multi_node_optimizer(chainer.optimizers.SGD(0.1), comm)
+    optimizer.setup(model)
+    iterator = chainer.iterators.SerialIterator(make_data(), 8)
+    updater = training.StandardUpdater(iterator, optimizer, device='native:0', capture=True)
+    updater.update()
+    if comm.size > 1:
+        # Where it is called by the program, not by chainermn.
+        with pytest.raises(
+            chx.CaptureError, match=r'allgather of .* messages .* \(checks_training'
+        ):
+            updater.update()
+
+
 class First(chainer.Chain):
     """One part of a classifier, in rank 0."""
 

@@ -14,6 +14,7 @@ import chainerx
 import numpy as np
 
 from chainermn.communicators import _arrays
+from chainermn.communicators._agreement import refuse_capture
 
 if tp.TYPE_CHECKING:
     from chainer._typing import AnyCallable, Arrays, Gradients
@@ -50,6 +51,11 @@ class Communication(chainer.FunctionNode):
     def __init__(self, comm: tp.Any) -> None:
         self.comm = comm
         self._outputs: list[tuple[tuple[int, ...], tp.Any]] = []
+
+    def apply(self, inputs: tp.Any) -> tuple[chainer.Variable, ...]:
+        """Computes the outputs; says first why it can't be part of a captured step."""
+        refuse_capture(type(self).__name__.lower())
+        return super().apply(inputs)
 
     def exchange(self, inputs: Arrays) -> Arrays:
         """Sends the inputs, and returns what comes."""

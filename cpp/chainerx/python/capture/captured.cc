@@ -341,9 +341,9 @@ bool IsOurs(PyFrameObject* frame) {
         PyErr_Clear();
         return false;
     }
-    const std::string_view module{text};
-    return module == "chainer" || module.starts_with("chainer.") || module == "chainerx" ||
-           module.starts_with("chainerx.");
+    std::string_view package{text};
+    package = package.substr(0, package.find('.'));
+    return package == "chainer" || package == "chainerx" || package == "chainermn";
 }
 
 // The line of the program that runs: the innermost one outside of the packages.

@@ -181,7 +181,10 @@ class StandardUpdater(Updater):
         loss_func = self.loss_func or optimizer.target
         update: AnyCallable = optimizer.update
         if self._captured is not None:
-            update = functools.partial(self._captured, optimizer)
+            # An optimizer that sends messages captures what is between them.
+            update = getattr(optimizer, '_update_captured', None) or functools.partial(
+                self._captured, optimizer
+            )
             self._has_captured = True
         if isinstance(in_arrays, tuple):
             update(loss_func, *in_arrays)

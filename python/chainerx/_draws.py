@@ -9,12 +9,11 @@ import numpy as np
 
 from chainerx._core import engine
 
-_TYPES: tp.Final = (random.Random, np.random.RandomState, np.random.Generator)
-
 
 def is_generator(cls: type) -> bool:
     """Whether instances of a class draw random numbers on the host."""
-    return issubclass(cls, _TYPES)
+    # No constant of the module, for NumPy imports np.random, which takes 10 ms, at its first use.
+    return issubclass(cls, (random.Random, np.random.RandomState, np.random.Generator))
 
 
 class Draws:

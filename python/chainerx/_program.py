@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import pathlib
+import os
 import sys
 import types
 import typing as tp
@@ -43,7 +43,7 @@ def _is_foreign(package: str) -> bool:
     """Whether a package was installed, and knows nothing of arrays of ChainerX, such as PyTorch."""
     module = sys.modules.get(package)
     file = getattr(module, '__file__', None)
-    if not isinstance(file, str) or not _INSTALLED.intersection(pathlib.PurePath(file).parts):
+    if not isinstance(file, str) or not _INSTALLED.intersection(file.split(os.sep)):
         return False
     modules = [m for name, m in list(sys.modules.items()) if name.partition('.')[0] == package]
     return not any(_USERS.intersection(vars(m)) for m in modules if type(m) is types.ModuleType)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections.abc
-import json
 import os
 import struct
 import threading
@@ -142,6 +141,8 @@ def export(
     dropped: int,
 ) -> None:
     """Writes the events as a file in the format of Chrome's trace viewer."""
+    import json  # here, for few programs export a trace
+
     with _files.replaced(path) as whole, open(whole, 'w', encoding='utf-8') as file:
         file.write('{"displayTimeUnit":"ns","otherData":')
         json.dump({'dropped': dropped}, file)

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import ctypes as _ctypes
 import functools as _functools
-import json as _json
-import pathlib as _pathlib
+import os as _os
 import typing as _typing
 
 from chainerx import _core
@@ -45,8 +44,8 @@ if _typing.TYPE_CHECKING:
 
 @_functools.cache
 def _plugin() -> _typing.Any:
-    path = _pathlib.Path(__file__).parent.parent / 'lib' / 'libchainerx_cuda.so'
-    plugin = _ctypes.CDLL(str(path))
+    package = _os.path.dirname(_os.path.dirname(__file__))
+    plugin = _ctypes.CDLL(_os.path.join(package, 'lib', 'libchainerx_cuda.so'))
     for name in ('Describe', 'Sources', 'Compile', 'Profiler'):
         getattr(plugin, f'ChainerxCuda{name}').restype = _ctypes.c_char_p
     plugin.ChainerxCudaMaxWorkspace.restype = _ctypes.c_int64
@@ -76,7 +75,9 @@ def describe(*, libraries: bool = True) -> dict[str, _typing.Any]:
         missing = {'error': f'chainerx was built without the plug-in of CUDA: {error}'}
         names = ['driver', 'nvrtc', 'cublaslt', 'cudnn', 'cufft', 'cusolver', 'nccl']
         return dict.fromkeys(names, missing) | {'cache': '', 'test_driver': None}
-    return _json.loads(text.decode(errors='surrogateescape'))
+    import json  # here, for few programs call this
+
+    return json.loads(text.decode(errors='surrogateescape'))
 
 
 def device_count() -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pathlib
 import threading
 import typing as tp
 import warnings
@@ -118,7 +117,9 @@ def _find_initializer() -> tp.Any:
                 )
         return None
     folders = ['/run', os.environ.get('XDG_RUNTIME_DIR')]
-    if not any(folder and pathlib.Path(folder, _ADVERTISEMENT).exists() for folder in folders):
+    if not any(
+        folder and os.path.exists(os.path.join(folder, _ADVERTISEMENT)) for folder in folders
+    ):
         return None
     try:
         get = ctypes.CDLL('libcuda.so.1').cuNvtxGetInjectionInitializer

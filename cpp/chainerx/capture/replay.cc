@@ -23,6 +23,18 @@ char* BaseOf(const Array& x) { return RangeOf(x).begin; }
 Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first, Options options)
     : recording_{std::move(recording)}, n_fused_{options.fuse ? Fuse(*recording_) : 0} {
     recording_->argument_arrays.clear();
+    FixPlaces(first, options);
+    AddCalls();
+    AddHeldMemory(first);
+    FindSources();
+    keys_.resize(recording_->keys.size());
+    FindOwnGrads();
+    PlanMemory();
+    MakeGraph();
+    FindStreams();
+}
+
+void Replay::FixPlaces(const Recording& first, Options options) {
     for (size_t i = 0; i < recording_->argument_extents.size(); ++i) {
         is_fixed_.push_back(!options.has_own_arguments && recording_->argument_extents[i].begin ==
                                                               first.argument_extents[i].begin);
@@ -32,10 +44,16 @@ Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first, Opt
         // The step may also use that array by itself.
         if (grad.begin != first.grads[i].begin) grad.begin = nullptr;
     }
+}
+
+void Replay::AddCalls() {
     for (const RecordedCall& call : recording_->calls) {
         entries_.push_back({call.device, call.call.get(), call.bytes ? &*call.bytes : nullptr,
                             call.host ? &call : nullptr, call.time, call.is_masked});
     }
+}
+
+void Replay::AddHeldMemory(const Recording& first) {
     for (size_t i = 0; i < recording_->memories.size(); ++i) {
         Memory& memory = recording_->memories[i];
         if (memory.held == nullptr) continue;
@@ -50,6 +68,9 @@ Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first, Opt
         (memory.is_borrowed ? borrowed_ : held_).push_back(&memory);
         if (memory.writes != 0) written_.push_back(&memory);
     }
+}
+
+void Replay::FindSources() {
     for (const RecordedOutput& output : recording_->outputs) {
         sources_.push_back(SourceOf(output.place));
     }
@@ -59,14 +80,17 @@ Replay::Replay(std::unique_ptr<Recording> recording, const Recording& first, Opt
             host_sources_.emplace_back(&call, std::vector<Source>{}).second;
         for (const RecordedArray& x : call.arrays) sources.push_back(SourceOf(x.place));
     }
-    keys_.resize(recording_->keys.size());
-    FindOwnGrads();
-    PlanMemory();
+}
+
+void Replay::MakeGraph() {
     std::vector<int> results;
     std::vector<int> grads;
     for (const Fresh& f : fresh_) (f.grad >= 0 ? grads : results).push_back(f.memory);
     graph_ = std::make_unique<GraphReplay>(*recording_, is_fixed_, results, grads);
     if (!graph_->is_possible()) graph_ = nullptr;
+}
+
+void Replay::FindStreams() {
     for (const Entry& entry : entries_) order_.Add(*entry.device);
     for (const Array& arena : arenas_) order_.Add(*arena.buffer());
     for (const Memory& memory : recording_->memories) {

@@ -81,9 +81,22 @@ class CX_API Replay {
         int grad{-1};
     };
 
-    void PlanMemory();
+    // The constructor in parts, in this order.
+    // Finds arguments, and gradients, that have to stay where they are.
+    void FixPlaces(const Recording& first, Options options);
+    void AddCalls();
+    // Finds memory that was there before the step, and how often the step writes to it.
+    void AddHeldMemory(const Recording& first);
+    // Finds where results, and arrays for code of the program, lie.
+    void FindSources();
     // Finds gradients whose memory can be used again.
     void FindOwnGrads();
+    // Places temporaries in arenas.
+    void PlanMemory();
+    void MakeGraph();
+    // Tells the order of streams which devices and memory take part.
+    void FindStreams();
+
     // Brings memory that leaves the step to its address.
     void TakeFresh(std::span<const Array> arguments);
     void ReleaseFresh(std::span<const Array> arguments) noexcept;

@@ -195,6 +195,73 @@ std::string NameOf(const Replay::VerifiedStep& step, Slot& slot) {
     return StrCat("an array of ", slot.dtype, " of shape ", slot.shape);
 }
 
+// What the step as it is has left; the outputs of the replay are compared with it.
+class StepResults {
+ public:
+    StepResults(const Recording& recording, const Replay::VerifiedStep& step,
+                std::span<const Array> arguments, std::span<const Array> outputs)
+        : recording_{recording}, step_{step}, results_(outputs.begin(), outputs.end()) {
+        for (size_t i = 0; i < recording.grads.size(); ++i) {
+            const RecordedGrad& grad = recording.grads[i];
+            Slot* const slot = grad.SlotIn(arguments);
+            if (slot != nullptr && grad.is_set) grads_.emplace_back(i, slot->FindGrad(grad.id));
+        }
+    }
+
+    // `replayed` makes an output of the replay by its index.
+    template <typename MakeOutput>
+    void Compare(const MakeOutput& replayed, Difference& found) const {
+        const std::string now = step_.describe();
+        if (now != recording_.result) {
+            found.Note("the result", StrCat("is ", now, ", replayed ", recording_.result));
+        }
+        for (size_t i = 0; i < std::min(results_.size(), recording_.n_results); ++i) {
+            found.Note(StrCat("result ", i), Differ(results_[i], Seen{replayed(i)}));
+        }
+        CompareParts(replayed, found);
+        CompareGrads(replayed, found);
+    }
+
+ private:
+    template <typename MakeOutput>
+    void CompareParts(const MakeOutput& replayed, Difference& found) const {
+        size_t next = recording_.n_results;
+        for (size_t i = 0; i < recording_.parts.size(); ++i) {
+            const size_t first = std::exchange(next, next + recording_.part_outputs[i]);
+            const auto* part = dynamic_cast<const NamedPart*>(recording_.parts[i].get());
+            if (part == nullptr) continue;
+            const std::vector<Array> now = part->Now();
+            const size_t n = recording_.part_outputs[i];
+            if (now.size() != n) found.Note(part->name(), "holds something else when replayed");
+            for (size_t k = 0; k < std::min(n, now.size()); ++k) {
+                found.Note(part->name(), Differ(Seen{now[k]}, Seen{replayed(first + k)}));
+            }
+        }
+    }
+
+    template <typename MakeOutput>
+    void CompareGrads(const MakeOutput& replayed, Difference& found) const {
+        for (const auto& [i, now] : grads_) {
+            const RecordedGrad& grad = recording_.grads[i];
+            const std::string what = grad.argument >= 0
+                                         ? StrCat("the gradient of argument ", grad.argument)
+                                         : StrCat("the gradient of ", NameOf(step_, *grad.slot));
+            if (now.is_null() != (grad.output < 0)) {
+                found.Note(what, now.is_null() ? "is cleared only as it is"
+                                               : "is cleared only when replayed");
+            } else if (!now.is_null()) {
+                const auto k = static_cast<size_t>(grad.output);
+                found.Note(what, Differ(Seen{now}, Seen{replayed(k)}));
+            }
+        }
+    }
+
+    const Recording& recording_;
+    const Replay::VerifiedStep& step_;
+    std::vector<Seen> results_;
+    std::vector<std::pair<size_t, Array>> grads_;  // by their index
+};
+
 }  // namespace
 
 bool Replay::Verify(std::span<const Array> arguments, const VerifiedStep& step,
@@ -215,13 +282,7 @@ bool Replay::Verify(std::span<const Array> arguments, const VerifiedStep& step,
     for (const Array& x : present_) grads.Add(x);
 
     outputs = step.run();
-    std::vector<Seen> results(outputs.begin(), outputs.end());
-    std::vector<std::pair<size_t, Array>> new_grads;  // by their index
-    for (size_t i = 0; i < recording.grads.size(); ++i) {
-        const RecordedGrad& grad = recording.grads[i];
-        Slot* const slot = grad.SlotIn(arguments);
-        if (slot != nullptr && grad.is_set) new_grads.emplace_back(i, slot->FindGrad(grad.id));
-    }
+    const StepResults results{recording, step, arguments, outputs};
     held.BeginAgain();
 
     present_.swap(grads.arrays);
@@ -243,38 +304,7 @@ bool Replay::Verify(std::span<const Array> arguments, const VerifiedStep& step,
     Launch();
 
     Difference found{difference};
-    if (step.describe() != recording.result) {
-        found.Note("the result", StrCat("is ", step.describe(), ", replayed ", recording.result));
-    }
-    for (size_t i = 0; i < std::min(results.size(), recording.n_results); ++i) {
-        found.Note(StrCat("result ", i), Differ(results[i], Seen{MakeOutput(i, copies.arrays)}));
-    }
-    size_t next = recording.n_results;
-    for (size_t i = 0; i < recording.parts.size(); ++i) {
-        const size_t n = recording.part_outputs[i];
-        if (const auto* part = dynamic_cast<const NamedPart*>(recording.parts[i].get())) {
-            const std::vector<Array> now = part->Now();
-            if (now.size() != n) found.Note(part->name(), "holds something else when replayed");
-            for (size_t k = 0; k < std::min(n, now.size()); ++k) {
-                found.Note(part->name(),
-                           Differ(Seen{now[k]}, Seen{MakeOutput(next + k, copies.arrays)}));
-            }
-        }
-        next += n;
-    }
-    for (const auto& [i, now] : new_grads) {
-        const RecordedGrad& grad = recording.grads[i];
-        const std::string what = grad.argument >= 0
-                                     ? StrCat("the gradient of argument ", grad.argument)
-                                     : StrCat("the gradient of ", NameOf(step, *grad.slot));
-        if (now.is_null() != (grad.output < 0)) {
-            found.Note(
-                what, now.is_null() ? "is cleared only as it is" : "is cleared only when replayed");
-        } else if (!now.is_null()) {
-            const auto k = static_cast<size_t>(grad.output);
-            found.Note(what, Differ(Seen{now}, Seen{MakeOutput(k, copies.arrays)}));
-        }
-    }
+    results.Compare([&](size_t i) { return MakeOutput(i, copies.arrays); }, found);
     held.Compare(found);
     for (size_t i = 0; i < arguments.size(); ++i) {
         found.Note(StrCat("argument ", i), Differ(Seen{arguments[i]}, Seen{copies.arrays[i]}));

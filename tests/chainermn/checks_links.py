@@ -97,6 +97,21 @@ def check_batch_normalization_of_16_bits(comm):
         assert mine.avg_mean.dtype == np.float32
 
 
+def check_batch_normalization_with_parameters_of_16_bits(comm):
+    """More elements than float16 can count."""
+    x = (np.random.RandomState(4).standard_normal((comm.size, 3, 70000)) * 30).astype(np.float16)
+    for device in DEVICES:
+        mine, plain = make_pair(comm, device, 3, dtype=np.float16)
+        y = mine(mine.device.send(x[comm.rank : comm.rank + 1]))
+        expected = plain(plain.device.send(x))
+        assert y.dtype == np.float16
+        np.testing.assert_allclose(numpy(y)[0], numpy(expected)[comm.rank], rtol=4e-3, atol=4e-3)
+        for name in ('avg_mean', 'avg_var'):
+            np.testing.assert_allclose(
+                numpy(getattr(mine, name)), numpy(getattr(plain, name)), rtol=2e-3, atol=1e-3
+            )
+
+
 def check_batch_normalization_alone(comm):
     """A single process has the same bits as without."""
     if comm.size > 1:

@@ -7,6 +7,7 @@ import typing as tp
 
 import chainer
 import chainer.functions as F
+import numpy as np
 from chainer.functions.normalization import _channels
 from chainer.links import BatchNormalization
 
@@ -74,6 +75,9 @@ class MultiNodeBatchNormalization(BatchNormalization):
     ) -> chainer.Variable:
         if self.comm.size == 1:
             return super()._normalize(x, gamma, beta, mean, var, decay)
+        if gamma.dtype.itemsize == 2:
+            # Sums leave the range of 16 bits, and so does the number of elements.
+            gamma, beta = F.cast(gamma, np.float32), F.cast(beta, np.float32)
         axis = _channels.default_axes(x.ndim, gamma.ndim) if self.axis is None else self.axis
         h = F.cast(x, gamma.dtype)
         n = math.prod(x.shape[i] for i in axis)

@@ -1,5 +1,6 @@
 """Training in several processes, against the same in one."""
 
+import contextlib
 import pathlib
 import tempfile
 import warnings
@@ -603,6 +604,38 @@ def check_checkpoints(comm):
         ):
             assert checkpointer.maybe_load(trainer) == newest - 1
         assert checkpointer.maybe_load(trainer, path=mine + '/none') is None
+        # Where no older one is there, some have loaded what others can't.
+        for file in pathlib.Path(mine, 'b').iterdir():
+            if f'_iter_{newest}_' not in file.name:
+                file.unlink()
+        failure = contextlib.nullcontext()
+        if comm.size > 1:
+            failure = pytest.raises(RuntimeError, match=f'rank 0 has loaded iteration {newest}')
+        with pytest.warns(UserWarning, match='cannot be loaded'), failure:
+            assert checkpointer.maybe_load(trainer) is None
+
+
+def check_checkpoints_of_several_runs(comm):
+    """An iteration that one process has from a run that was killed is none of the next run."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = comm.bcast_obj(folder)
+        model = make_model(0)
+        for iterations, value in (([1, 2], 5), ([2], 7)):
+            checkpointer = chainermn.create_multi_node_checkpointer('job', comm, path=folder)
+            assert checkpointer.maybe_load(model) == (None if value == 5 else 1)
+            comm.allreduce_obj(0)
+            model.predictor[0].b.array[...] = value
+            for iteration in iterations:
+                # The last process is killed before it saves the second one: first all but that
+                # one have it, then that one alone saves it.
+                if iteration == 1 or (comm.rank == comm.size - 1) == (value == 7):
+                    checkpointer.save(model, iteration)
+            comm.allreduce_obj(0)
+        other = make_model(1)
+        is_whole = comm.size == 1  # it has saved the second one in the second run
+        assert checkpointer.maybe_load(other) == (2 if is_whole else 1)
+        assert (other.predictor[0].b.array == (7 if is_whole else 5)).all()
+        comm.allreduce_obj(0)  # files stay until all have loaded
 
 
 def check_checkpoints_of_objects(comm):

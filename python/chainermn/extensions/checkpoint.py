@@ -8,8 +8,11 @@ import time
 import typing as tp
 import warnings
 
+import numpy as np
 from chainer import serializers
+from chainer.serializers import npz
 from chainer.training import extension
+from chainerx._files import remove_leftovers
 
 if tp.TYPE_CHECKING:
     from chainer._typing import Serializable
@@ -57,6 +60,11 @@ def create_multi_node_checkpointer(
     return _MultiNodeCheckpointer(name, comm, cp_interval, gc_interval, path)
 
 
+# A key that no object has: the run that saved. A process that was killed leaves files that others
+# may not have; the next run saves the same iterations again, and may be killed in turn.
+_RUN: tp.Final = '/run'
+
+
 class _MultiNodeCheckpointer(extension.Extension):
     """Saves in each process."""
 
@@ -76,6 +84,7 @@ class _MultiNodeCheckpointer(extension.Extension):
         self.cp_interval = cp_interval
         self.gc_interval = gc_interval
         self.path = None if path is None else os.fspath(path)
+        self._run = ''  # since `maybe_load`
         self._count = 0
         self._stats: list[dict[str, float]] = []
 
@@ -121,7 +130,8 @@ class _MultiNodeCheckpointer(extension.Extension):
         os.makedirs(folder, exist_ok=True)
         path = os.path.join(folder, self._file(iteration))
         start = time.perf_counter()
-        serializers.save_npz(path, target)
+        values: tp.Any = npz.serialize(target) | {_RUN: np.array(self._run)}
+        serializers.save_npz(path, values)
         seconds = time.perf_counter() - start
         self._stats.append(
             {'iteration': iteration, 'seconds': seconds, 'bytes': os.path.getsize(path)}
@@ -135,12 +145,19 @@ class _MultiNodeCheckpointer(extension.Extension):
         everyone = self.comm.allreduce_obj([self._iterations(folder)])
         return sorted(set.intersection(*everyone))
 
+    def _loadable(self, folder: str) -> list[int]:
+        """Those that one run has saved in all processes, or that can't be read in some."""
+        runs = {i: _run_of(os.path.join(folder, self._file(i))) for i in self._common(folder)}
+        everyone = self.comm.allreduce_obj([runs])
+        return [i for i in runs if len({one[i] for one in everyone} - {None}) < 2]
+
     def _remove_old_files(self, folder: str) -> None:
         kept = self._common(folder)[-self.cp_interval :]
         # Newer ones that others do not have yet may become common.
         for iteration in self._iterations(folder):
             if kept and iteration < kept[0]:
                 os.remove(os.path.join(folder, self._file(iteration)))
+        remove_leftovers(folder)  # of processes that were killed while they wrote
 
     def maybe_load(
         self,
@@ -162,9 +179,13 @@ class _MultiNodeCheckpointer(extension.Extension):
 
         Raises:
             ValueError: If no folder is known.
+            RuntimeError: If processes could load files, but no iteration all of them: they are in
+                different states.
         """
         folder = self._folder(path, trainer)
-        for iteration in reversed(self._common(folder)):
+        has_loaded: str | None = None
+        self._run = self.comm.bcast_obj(os.urandom(8).hex())
+        for iteration in reversed(self._loadable(folder)):
             failure = None
             try:
                 serializers.load_npz(os.path.join(folder, self._file(iteration)), trainer)
@@ -175,11 +196,19 @@ class _MultiNodeCheckpointer(extension.Extension):
                 if hasattr(optimizer, '_consider_in_step'):
                     optimizer._consider_in_step()
                 return iteration
+            if None in failures:
+                has_loaded = f'rank {failures.index(None)} has loaded iteration {iteration}'
             rank = next(i for i, text in enumerate(failures) if text)
             warnings.warn(
                 f'maybe_load: iteration {iteration} cannot be loaded by rank {rank}, an older one '
                 f'is tried: {failures[rank]}',
                 stacklevel=2,
+            )
+        if has_loaded is not None:
+            raise RuntimeError(
+                f'maybe_load: no iteration can be loaded by all processes, and {has_loaded}, '
+                f'which others have not; remove the files of {self.checkpoint_name!r} in {folder} '
+                'to begin anew'
             )
         return None
 
@@ -199,3 +228,12 @@ class _MultiNodeCheckpointer(extension.Extension):
 
     def finalize(self) -> None:
         """Does nothing: checkpoints stay, and others may have failed, so nobody is asked."""
+
+
+def _run_of(path: str) -> str | None:
+    """The run that saved a file, '' if that is not in it; None if it can't be read."""
+    try:
+        with np.load(path) as file:
+            return str(file[_RUN]) if _RUN in file else ''
+    except Exception:  # which loading tells about
+        return None

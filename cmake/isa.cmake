@@ -91,7 +91,8 @@ function(chainerx_compile_for_isa target isa)
     string(TOUPPER "${isa}" isa_upper)
     target_link_libraries(${target} PRIVATE chainerx_flags chainerx_xsimd chainerx_pocketfft)
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cpp")
-    target_compile_options(${target} PRIVATE ${CX_ISA_FLAGS_${isa}} -fno-gnu-unique)
+    target_compile_options(${target} PRIVATE ${CX_ISA_FLAGS_${isa}}
+        $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
     target_compile_definitions(${target} PRIVATE CHAINERX_BUILDING
         CX_ISA=${isa} CX_ISA_${isa_upper}=1)
 endfunction()

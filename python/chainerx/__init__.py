@@ -30,6 +30,12 @@ from numpy import uint16 as uint16
 from numpy import uint32 as uint32
 from numpy import uint64 as uint64
 
+# Of a free-threaded Python, which turns the GIL on for chainerx unless it was told not to.
+if getattr(_sys.flags, 'gil', None) == 0:
+    raise ImportError(
+        'chainerx needs the GIL of Python, which PYTHON_GIL=0 or -X gil=0 turns off: start Python '
+        'without these'
+    )
 try:
     from chainerx import _core
     from chainerx._core import *  # noqa: F403

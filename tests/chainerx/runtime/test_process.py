@@ -227,3 +227,23 @@ def test_exit_while_a_daemon_thread_runs_backward():
     time.sleep(0.5)
     """
     assert run(body) == ''
+
+
+def test_without_the_gil():
+    """A free-threaded Python turns it on as it loads chainerx, unless it was told not to."""
+    out = run("""
+    import sys
+
+    class Flags:
+        gil = 0
+
+        def __getattr__(self, name, flags=sys.flags):
+            return getattr(flags, name)
+
+    sys.flags = Flags()
+    try:
+        import chainerx
+    except ImportError as error:
+        print(error)
+    """)
+    assert out.startswith('chainerx needs the GIL of Python'), out

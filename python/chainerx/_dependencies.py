@@ -43,7 +43,8 @@ _READERS: tp.Final = frozenset(('getattr', 'hasattr', 'attrgetter', 'vars', '__d
 # What classes have without the program.
 _OF_CLASSES: tp.Final = frozenset(
     ('__module__', '__qualname__', '__doc__', '__dict__', '__weakref__', '__slots__', '__init__',
-     '__new__', '__annotations__', '__hash__', '__firstlineno__', '__static_attributes__')
+     '__new__', '__annotations__', '__annotations_cache__', '__annotate_func__', '__hash__',
+     '__firstlineno__', '__static_attributes__')
 )  # fmt: skip
 
 

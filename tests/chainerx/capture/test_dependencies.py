@@ -19,6 +19,7 @@ from chainerx import _dependencies
 RATE = 1.0
 ACTIVATION = chx.tanh
 STEPS = [1.0, 2.0]
+UNIT = int
 
 
 def scaled(x):
@@ -327,6 +328,26 @@ def test_objects_of_the_program_are_not_called():
             hostile = Hostile()
         assert step(chx.ones(2)).tolist() == [5, 5]
     assert replays(step) == 2
+
+
+def test_annotations_are_not_read(monkeypatch):
+    """Python 3.14 evaluates those of a class when they are asked for, and keeps them then."""
+
+    class Layer:
+        rate: UNIT = 2
+
+        def scale(self, x):
+            return x * self.rate
+
+    layer = Layer()
+    step = chx.capture(lambda x: layer.scale(x))
+    for i in range(6):
+        if i == 3:
+            monkeypatch.setitem(globals(), 'UNIT', float)
+        if i == 4:
+            assert 'rate' in Layer.__annotations__
+        assert step(chx.ones(2)).tolist() == [2, 2]
+    assert replays(step) == 3
 
 
 def test_recursive_structures():

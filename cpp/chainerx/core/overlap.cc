@@ -47,7 +47,7 @@ struct Axis {
 // Searches for indices of two elements whose addresses differ by less than the size of an element.
 class Search {
  public:
-    Search(const Axis* axes, int n, int64_t item_size) : axes_{axes}, n_{n}, item_size_{item_size} {
+    Search(const Axis* axes, int n, int64_t item_size) : axes_{axes}, item_size_{item_size} {
         span_[0] = 0;
         for (int i = 0; i < n; ++i) span_[i + 1] = span_[i] + axes[i].reach * axes[i].stride;
     }
@@ -75,7 +75,6 @@ class Search {
     static int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
     const Axis* axes_;
-    int n_;
     int64_t item_size_;
     int64_t span_[kMaxNdim + 1];  // bytes spanned by the first axes
     int64_t steps_{0};

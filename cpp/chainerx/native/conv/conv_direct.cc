@@ -172,9 +172,9 @@ class PaddedPlane {
     const int last_;
     int64_t size_;
     int64_t phase_;
-    int64_t begin_[kMaxSpatial];
-    int64_t length_[kMaxSpatial];
-    int64_t stride_[kMaxSpatial];
+    int64_t begin_[kMaxSpatial]{};
+    int64_t length_[kMaxSpatial]{};
+    int64_t stride_[kMaxSpatial]{};
 };
 
 // Rows of the last two axes, which a loop handles together, and their strides.

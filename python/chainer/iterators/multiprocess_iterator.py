@@ -44,15 +44,15 @@ class _Process:
     ) -> None:
         context = multiprocessing.get_context()
         self.connection, end = context.Pipe()
-        forks = context.get_start_method() == 'fork'
-        others = [self.connection, *siblings] if forks else []
+        method = context.get_start_method()
+        others = [self.connection, *siblings] if method == 'fork' else []
         self.process = context.Process(
             target=_worker.work,
             args=(end, others, dataset, most, _processes.is_main_thread()),
             name=f'MultiprocessIterator-{number}',
             daemon=True,
         )
-        self.process.start()
+        _processes.start(self.process, method, 'MultiprocessIterator pickles the dataset')
         end.close()
         self.name = f'chainer_{os.getpid()}_{secrets.token_hex(4)}'
         self.sent: dict[int, _worker.Task] = {}
@@ -112,6 +112,10 @@ def _end_all(processes: list[_Process]) -> None:
     processes.clear()
 
 
+class TimeoutWarning(RuntimeWarning):
+    """Examples take longer than ``dataset_timeout``."""
+
+
 class MultiprocessIterator(EpochIterator):
     """Gives the minibatches of `SerialIterator`; other processes make the next ones meanwhile.
 
@@ -148,10 +152,10 @@ class MultiprocessIterator(EpochIterator):
             ``shuffle`` and ``order_sampler``.
     """
 
-    _own = '_lock', '_processes', '_batches', '_answers', '_numbers', '_pid', '_end'
+    # Also a name of the module, where pytest-xdist looks for the class of a warning.
+    TimeoutWarning = TimeoutWarning
 
-    class TimeoutWarning(RuntimeWarning):
-        """Examples take longer than ``dataset_timeout``."""
+    _own = '_lock', '_processes', '_batches', '_answers', '_numbers', '_pid', '_end'
 
     def __init__(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -12,6 +13,29 @@ import typing as tp
 PATIENCE = 5.0  # seconds that processes have to end, together
 
 _PR_SET_PDEATHSIG: tp.Final = 1  # of <sys/prctl.h>
+
+
+def start(process: tp.Any, method: str, what: str) -> None:
+    """Starts a process, to which all but a fork pickles what it works on.
+
+    Args:
+        process (multiprocessing.Process): One that was not started.
+        method (str): How it starts.
+        what (str): Whose process it is, and what that pickles, for an error.
+
+    Raises:
+        Exception: The exception of pickle, with a note that says why and how not to.
+    """
+    try:
+        process.start()
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        if method != 'fork':
+            error.add_note(
+                f'{what}, since processes start by {method!r} here: Python 3.14 no longer forks by '
+                "default. multiprocessing.set_start_method('fork') at the start of the program "
+                'makes them forks, which need no pickle.'
+            )
+        raise
 
 
 def end(processes: tp.Iterable[tp.Any]) -> None:

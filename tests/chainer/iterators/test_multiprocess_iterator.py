@@ -7,6 +7,7 @@ import gc
 import itertools
 import multiprocessing
 import os
+import pickle
 import random
 import signal
 import threading
@@ -412,6 +413,39 @@ def test_processes_are_replaced():
         seen = {pid for _ in range(8) for pid in iterator.next()}
         assert len(seen) > 2
         assert sum(is_running(pid) for pid in seen) <= 4
+
+
+@pytest.fixture
+def forkserver(monkeypatch):
+    """How Python 3.14 starts processes unless it is told otherwise."""
+    context = multiprocessing.get_context('forkserver')
+    monkeypatch.setattr(multiprocessing, 'get_context', lambda method=None: context)
+
+
+def test_processes_that_are_no_forks(forkserver):
+    data = chainer.datasets.TupleDataset(np.random.rand(12, 5000), np.arange(12))
+    expected = iterators.SerialIterator(data, 4, shuffle=False)
+    iterator = multiprocess(data, 4, shuffle=False)
+    for _ in range(7):
+        for (x, t), (x_expected, t_expected) in zip(next(iterator), next(expected), strict=True):
+            np.testing.assert_array_equal(x, x_expected)
+            assert t == t_expected
+    children = pids(iterator)
+    iterator.finalize()
+    wait_until(lambda: not any(map(is_running, children)))
+
+
+def test_a_dataset_that_cannot_be_pickled_to_processes_that_are_no_forks(forkserver):
+    data = chainer.datasets.TransformDataset(np.arange(4), lambda x: x)
+    iterator = multiprocess(data, 2)
+    for _ in range(2):
+        with pytest.raises((AttributeError, pickle.PicklingError)) as caught:
+            next(iterator)
+        note = caught.value.__notes__[-1]
+        assert note.startswith('MultiprocessIterator pickles the dataset')
+        assert "multiprocessing.set_start_method('fork')" in note
+    assert multiprocessing.active_children() == []
+    iterator.finalize()
 
 
 def test_an_example_that_cannot_be_pickled():

@@ -358,6 +358,36 @@ def test_processes_are_as_one_with_the_joined_batch(device, reduce, tmp_path):
     assert multiprocessing.active_children() == []
 
 
+@pytest.fixture
+def forkserver(monkeypatch):
+    """How Python 3.14 starts processes unless it is told otherwise."""
+    context = multiprocessing.get_context('forkserver')
+    monkeypatch.setattr(multiprocessing, 'get_context', lambda method=None: context)
+
+
+def test_processes_that_are_no_forks(forkserver):
+    updater = make_processes(['@numpy', 'native:0'])
+    for _ in range(5):
+        updater.update()
+    updater.finalize()
+    assert_close(params_of(updater.get_optimizer('main').target), joined('sum', 5))
+    assert multiprocessing.active_children() == []
+
+
+def test_processes_that_are_no_forks_and_get_what_cannot_be_pickled(forkserver):
+    model = make_model()
+    model.scale = lambda x: x
+    updater = make_processes(['@numpy'] * 2, model=model)
+    for _ in range(2):
+        with pytest.raises((AttributeError, pickle.PicklingError)) as caught:
+            updater.update()
+        note = caught.value.__notes__[-1]
+        assert note.startswith('MultiprocessParallelUpdater pickles model')
+        assert "multiprocessing.set_start_method('fork')" in note
+    updater.finalize()
+    assert multiprocessing.active_children() == []
+
+
 def test_processes_whose_iterators_have_processes():
     """Worker processes may have iterators with processes, as in Chainer's ImageNet example."""
     results = []

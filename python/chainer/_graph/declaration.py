@@ -23,6 +23,10 @@ class routine(staticmethod):
             one that has none.
     """
 
+    # Python 3.15 makes a static method of one argument only.
+    def __new__(cls, function: AnyCallable, **attributes: object) -> tp.Self:
+        return super().__new__(cls, function)  # type: ignore[call-arg]  # typeshed lacks it
+
     def __init__(self, function: AnyCallable, **attributes: object) -> None:
         super().__init__(function)
         self.attributes = attributes

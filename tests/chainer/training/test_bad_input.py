@@ -60,19 +60,21 @@ def make_trainer(iterator, out, stop=(3, 'epoch')):
 
 
 def children():
-    """The running child processes."""
-    found = []
-    for folder in pathlib.Path('/proc').iterdir():
+    """The running processes that were started by this one, or for it by `multiprocessing`."""
+    parents, servers = {}, set()
+    for folder in pathlib.Path('/proc').glob('[0-9]*'):
         try:
-            text = (folder / 'stat').read_text()
+            state, parent = (folder / 'stat').read_text().rpartition(')')[2].split()[:2]
+            name = (folder / 'cmdline').read_text()
         except (OSError, ValueError):
             continue
-        state, parent = text.rpartition(')')[2].split()[:2]
-        if int(parent) == os.getpid() and state not in 'ZX':
-            name = (folder / 'cmdline').read_text()
-            if 'resource_tracker' not in name:
-                found.append(int(folder.name))
-    return found
+        if state not in 'ZX':
+            parents[int(folder.name)] = int(parent)
+            # A fork of the server has its name.
+            if int(parent) == os.getpid() and ('resource_tracker' in name or 'forkserver' in name):
+                servers.add(int(folder.name))
+    starters = {os.getpid(), *servers}
+    return sorted(p for p, parent in parents.items() if parent in starters and p not in servers)
 
 
 @pytest.mark.parametrize('make', MAKERS)
@@ -169,12 +171,13 @@ def test_bad_triggers_are_refused_where_they_are_given(trigger, error, text, tmp
 
 
 PROGRAM = """
-    import resource, signal, sys
+    import multiprocessing, resource, signal, sys
     import chainer, chainer.links as L
     import numpy as np
     from chainer import iterators, training
     from chainer.training import extensions
 
+    multiprocessing.set_start_method('fork')  # so that a process inherits the limit
     folder, limit, stop, writer = sys.argv[1:]
     np.random.seed(0)
     data = chainer.datasets.TupleDataset(np.ones((12, 50), 'f'), np.zeros(12, 'i'))

@@ -283,8 +283,9 @@ def test_two_threads_enter_the_same_profile():
 
 def test_fork_while_profiling():
     out = run("""
-    import os, threading
+    import os, threading, warnings
     import chainerx as chx
+    warnings.simplefilter('ignore', DeprecationWarning)  # Python 3.12: forks beside threads
     x = chx.ones((3, 3))
     stop = threading.Event()
     def work():

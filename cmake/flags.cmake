@@ -10,6 +10,8 @@ target_compile_options(chainerx_flags INTERFACE
     # All calls inside the library are direct; calls out of it skip the lazy stub.
     -fno-semantic-interposition -fno-plt
     -Wall -Wextra
+    # Conditions in loops are joined by & and |, without branches, so that they can be vectorized.
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-bitwise-instead-of-logical>
     $<$<BOOL:${CHAINERX_WARNINGS_AS_ERRORS}>:-Werror>)
 set_target_properties(chainerx_flags PROPERTIES INTERFACE_POSITION_INDEPENDENT_CODE ON)
 

@@ -22,8 +22,6 @@
 namespace chainerx::onnx {
 namespace {
 
-constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-
 // A convolution and the steps after it that it takes over.
 struct Chain {
     Array w;

@@ -105,7 +105,7 @@ void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
     const int64_t sx = x.strides()[ndim - 1];
     const int64_t sy = out.strides()[ndim - 1];
     // Iterates over the matrices, and over their rows.
-    const auto without_columns = [ndim](const Array& a) {
+    const auto without_columns = [](const Array& a) {
         Shape shape{a.shape().begin(), a.shape().end() - 1};
         Strides strides{a.strides().begin(), a.strides().end() - 1};
         return internal::MakeView(a, shape, strides, a.raw_data());

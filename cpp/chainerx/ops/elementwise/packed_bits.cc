@@ -29,7 +29,7 @@ Array Packbits(const Array& a, std::optional<int8_t> axis, BitOrder bitorder) {
     const Array is_set = IsBool(x.dtype()) ? internal::Detached(x) : NotEqual(x, 0);
     const Array bits = AsContiguous(Moveaxis(is_set, Axes{along}, Axes{last}));
     Shape shape = bits.shape();
-    shape[last] = (shape[last] + kBits - 1) / kBits;
+    shape[last] = (bits.shape()[last] + kBits - 1) / kBits;
     const Array bytes = EmptyUnchecked(shape, Dtype::kUInt8, a.device());
     CallOn<kernels::PackBits>(a.device(), bits, bitorder == BitOrder::kBig, bytes);
     return AsContiguous(Moveaxis(bytes, Axes{last}, Axes{along}));

@@ -89,7 +89,6 @@ constexpr ComplexDots<T> kDots = {&Dot<T, false>, &Dot<T, true>};
 
 CX_EXPORT_LOOPS(ComplexLoops){{&Absolute<float>, &Absolute<double>},
                               {&Conjugate<float>, &Conjugate<double>},
-                              kDots<float>,
-                              kDots<double>};
+                              {kDots<float>, kDots<double>}};
 
 }  // namespace chainerx::native::CX_ISA

@@ -35,13 +35,18 @@ const Value& Call::In(size_t i) const {
 bool Call::Has(size_t i) const { return !In(i).is_none(); }
 bool Call::Wants(size_t i) const { return i < step_.outputs.size() && step_.outputs[i] != kNoSlot; }
 
-Array Call::X(size_t i) const {
+const Array& Call::XWhereItIs(size_t i) const {
     const Value& value = In(i);
     if (value.is_none()) throw ValueError{"input ", i, " is missing"};
     if (value.array.is_null()) {
         throw TypeError{"input ", i, " is a sequence, expected a tensor"};
     }
-    return &value.array.device() == device_ ? value.array : OnDevice(i);
+    return value.array;
+}
+
+Array Call::X(size_t i) const {
+    const Array& x = XWhereItIs(i);
+    return &x.device() == device_ ? x : OnDevice(i);
 }
 
 bool Call::IsKnown(size_t i) const {

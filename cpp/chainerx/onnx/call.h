@@ -38,6 +38,7 @@ class Call {
     bool Wants(size_t i) const;
     // ValueError if it is missing, TypeError if it is a sequence.
     Array X(size_t i) const;
+    const Array& XWhereItIs(size_t i) const;  // on any device
     std::optional<Array> Maybe(size_t i) const;
     const Value& In(size_t i) const;  // an empty value if it is missing
     const Values& Sequence(size_t i) const;

@@ -33,7 +33,7 @@ Array Constant(const Call& call) {
 }
 
 Array ShapeOf(const Call& call) {
-    const Shape& shape = call.In(0).array.is_null() ? call.X(0).shape() : call.In(0).array.shape();
+    const Shape& shape = call.XWhereItIs(0).shape();
     const int64_t ndim = shape.size();
     const auto bound = [ndim](int64_t i) {
         return std::clamp<int64_t>(i < 0 ? i + ndim : i, 0, ndim);
@@ -45,8 +45,8 @@ Array ShapeOf(const Call& call) {
 }
 
 Array Size(const Call& call) {
-    const Array& x = call.In(0).array.is_null() ? call.X(0) : call.In(0).array;
-    return Array::FromHost(std::vector{x.GetTotalSize()}, Shape{}, call.host());
+    const int64_t size = call.XWhereItIs(0).GetTotalSize();
+    return Array::FromHost(std::vector{size}, Shape{}, call.host());
 }
 
 Array ConstantOfShape(const Call& call) {

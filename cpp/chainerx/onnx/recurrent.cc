@@ -240,7 +240,7 @@ States RunOperation(const Call& call, const OneOperation& op, const Layer& l, co
     const Dtype dtype = given.dtype();
     const Dtype wide = dtype == Dtype::kFloat64 ? dtype : Dtype::kFloat32;
     const Rows rows{l};
-    const auto sorted = [&rows](const Array& a, const Array& by) {
+    const auto sorted = [](const Array& a, const Array& by) {
         return by.is_null() || a.is_null() ? a : Take(a, by, 0);
     };
     const auto widened = [wide](const Array& a) {

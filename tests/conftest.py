@@ -4,6 +4,7 @@ import collections
 import fcntl
 import functools
 import gc
+import multiprocessing
 import os
 import pathlib
 import re
@@ -18,6 +19,9 @@ ROOT = pathlib.Path(__file__).parents[1]
 
 # Background jobs of a shell ignore Ctrl-C, which some tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Where processes are forks of a server, as by default since Python 3.14, each would import this.
+multiprocessing.set_forkserver_preload(['chainer'])
 
 
 SAMPLES = range(3)

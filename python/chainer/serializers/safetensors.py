@@ -108,8 +108,11 @@ class Reader:
         self._stream = stream
         try:
             self._read_header()
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise ValueError(f'{name} is no valid safetensors file: {error}') from error
+        except RecursionError as error:
+            text = f'{name} is no valid safetensors file: lists in its header are nested too deep'
+            raise ValueError(text) from error
 
     def _read_header(self) -> None:
         stream = self._stream

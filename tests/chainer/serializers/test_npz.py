@@ -75,7 +75,8 @@ def test_ctrl_c_anywhere_while_saving(compression, tmp_path, monkeypatch, capfd)
         with np.load(path) as saved:
             assert sorted(saved) in (['old'], ['a', 'none'])
     assert event > 200  # for all lines
-    assert unraisable == []
+    # What Ctrl-C has found half made in zipfile can't be closed, and Python 3.14 says so.
+    assert [u for u in unraisable if 'zipfile.' not in (u.err_msg or '')] == []
     assert capfd.readouterr().err == ''
 
 

@@ -91,7 +91,7 @@ BIG = 1 << 63
         (make(b'{}', length=BIG), 'at most'),
         (make(b'[]'), 'no header in JSON'),
         (make(b'{"x"'), 'delimiter'),
-        (make(b'{"a":' + b'[' * 100_000), 'recursion'),
+        (make(b'{"a":' + b'[' * 100_000), 'nested too deep'),
         (make(b'{"\xff": 1}'), 'utf-8'),
         (make(b'{"x": 1, "x": 1}'), 'twice'),
         (make({'x': 3}), 'must have dtype'),

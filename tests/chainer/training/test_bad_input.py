@@ -104,7 +104,7 @@ def test_a_bad_example(make, fault, kind, text, tmp_path, capsys):
     start = time.monotonic()
     with pytest.raises(kind) as caught:
         trainer.run()
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 60
     assert text in str(caught.value)
     assert errors == [caught.value]
     assert trainer.updater.iteration == 2

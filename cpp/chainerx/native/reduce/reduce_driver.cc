@@ -114,7 +114,7 @@ void RunRows(const ReducePlan& plan, const RowPieces& pieces, const ReduceLoops&
     const int64_t stride = plan.kept.run_stride(0);
     const int64_t row = width * loops.item_size;
     const int64_t k = pieces.merged;
-    if (k == 1 || n < 4 * k) {
+    if (k <= 1 || n < 4 * k) {
         FoldRows(loops, data, plan.reduced, begin, n, stride, width, center, acc);
         return;
     }

@@ -108,26 +108,19 @@ Array ConvTranspose(const Call& call) {
     const std::string_view automatic = call.String("auto_pad", "NOTSET");
     Windows windows = ReadWindows(call, x.shape(), size);
     const int64_t n = size.size();
-    const std::vector<int64_t> extra = call.IntList("output_padding");
-    const std::vector<int64_t> wanted = call.IntList("output_shape");
-    if ((!extra.empty() && static_cast<int64_t>(extra.size()) != n) ||
-        (!wanted.empty() && static_cast<int64_t>(wanted.size()) != n)) {
-        throw DimensionError{"attributes output_padding and output_shape have ",
-                             extra.size(),
-                             " and ",
-                             wanted.size(),
-                             " elements, expected ",
-                             n};
-    }
+    const auto read = [&](const char* name, int64_t least) {  // empty if it is not given
+        return call.IntList(name).empty() ? Shape{} : ReadPerAxis(call, name, n, 0, least);
+    };
+    const Shape extra = read("output_padding", 0);
+    const Shape wanted = read("output_shape", 1);
     Shape outputs;
     for (int8_t i = 0; i < n; ++i) {
-        const auto k = static_cast<size_t>(i);
         const int64_t full = windows.stride[i] * (x.shape()[i + 2] - 1) +
-                             (extra.empty() ? 0 : extra[k]) + windows.Extent(i);
+                             (extra.empty() ? 0 : extra[i]) + windows.Extent(i);
         const bool is_same = automatic.starts_with("SAME");
         if (!wanted.empty() || is_same) {
             const int64_t output =
-                wanted.empty() ? x.shape()[i + 2] * windows.stride[i] : wanted[k];
+                wanted.empty() ? x.shape()[i + 2] * windows.stride[i] : wanted[i];
             const int64_t total = std::max<int64_t>(full - output, 0);
             const bool is_upper = automatic == "SAME_UPPER";
             windows.before[i] = is_upper ? total / 2 : total - total / 2;
@@ -143,22 +136,35 @@ Array ConvTranspose(const Call& call) {
                          PerAxis{windows.dilation}, call.Int("group", 1));
 }
 
+// The product of the lengths, the largest number if it does not fit: a file may have any.
+int64_t BoundedProduct(const Shape& shape) {
+    int64_t n = 1;
+    for (const int64_t d : shape) {
+        if (__builtin_mul_overflow(n, d, &n)) return INT64_MAX;
+    }
+    return n;
+}
+
 Array Col2Im(const Call& call) {
     const Array x = call.X(0);
     const Shape image = ToShape(call.Ints(1));
     const Shape block = ToShape(call.Ints(2));
     Shape whole{1, 1};
-    for (const int64_t d : image) whole.push_back(d);
+    for (const int64_t d : image) {
+        // So that a sum of it and pads fits.
+        if (d < 0 || d > int64_t{1} << 31) throw DimensionError{"the image has shape ", image};
+        whole.push_back(d);
+    }
     const Windows w = ReadWindows(call, whole, block);
     const int64_t n = block.size();
-    const int64_t taps = block.GetTotalSize();
     Shape padded;
     Shape outputs;
     for (int8_t i = 0; i < n; ++i) {
         padded.push_back(image[i] + w.before[i] + w.after[i]);
         outputs.push_back(w.OutputLength(i, image[i]));
     }
-    if (x.ndim() != 3 || x.shape()[1] % taps != 0 || x.shape()[2] != outputs.GetTotalSize()) {
+    const int64_t taps = BoundedProduct(block);
+    if (x.ndim() != 3 || x.shape()[1] % taps != 0 || x.shape()[2] != BoundedProduct(outputs)) {
         throw DimensionError{"the input has shape ",
                              x.shape(),
                              ", expected columns of ",
@@ -174,7 +180,7 @@ Array Col2Im(const Call& call) {
     for (const int64_t d : padded) y_shape.push_back(d);
     const Array columns = Reshape(x, columns_shape);
     Array y = Zeros(y_shape, x.dtype(), x.device());
-    for (int64_t tap = 0; tap < taps; ++tap) {
+    for (int64_t tap = 0; tap < taps && x.GetTotalSize() != 0; ++tap) {
         std::vector<IndexItem> items{{Slice{}, {}}, {Slice{}, {}}};
         int64_t rest = taps;
         for (int8_t i = 0; i < n; ++i) {

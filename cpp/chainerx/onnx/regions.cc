@@ -7,6 +7,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/core/interrupt.h"
+#include "chainerx/onnx/axes.h"
 #include "chainerx/onnx/operator.h"
 #include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/index/indexing.h"
@@ -17,6 +18,15 @@
 
 namespace chainerx::onnx {
 namespace {
+
+// Samples along an axis: more than any region has pixels.
+constexpr int64_t kMostSamples = int64_t{1} << 22;
+
+// An edge of a region, in pixels.
+double EdgeOf(double edge) {
+    if (!(std::abs(edge) < 1e6)) throw ValueError{"a region has the edge ", edge};
+    return edge;
+}
 
 // Neighbours along one axis of a region: two indices and two weights for each sample.
 struct Samples {
@@ -42,6 +52,15 @@ struct Samples {
 
 Samples SamplesOf(double start, double end, int64_t bins, int64_t per_bin, int64_t length) {
     Samples s;
+    if (bins > kMostSamples / per_bin) {
+        throw ValueError{"a region has ",
+                         bins,
+                         " bins of ",
+                         per_bin,
+                         " samples along an axis, expected at most ",
+                         kMostSamples,
+                         " samples"};
+    }
     const double bin = (end - start) / static_cast<double>(bins);
     for (int64_t i = 0; i < bins; ++i) {
         for (int64_t k = 0; k < per_bin; ++k) {
@@ -62,8 +81,7 @@ std::vector<std::array<double, 4>> RegionsOf(const Call& call, const std::vector
     for (size_t i = 0; i < regions.size(); ++i) {
         std::array<double, 4>& edges = regions[i];
         for (size_t k = 0; k < 4; ++k) {
-            edges[k] = rois[4 * i + k] * scale - (is_half ? 0.5 : 0);
-            if (!(std::abs(edges[k]) < 1e6)) throw ValueError{"a region has the edge ", edges[k]};
+            edges[k] = EdgeOf(rois[4 * i + k] * scale - (is_half ? 0.5 : 0));
         }
         if (!is_half) {  // regions have one pixel at least
             edges[2] = std::max(edges[2], edges[0] + 1);
@@ -144,17 +162,22 @@ Array MaxRoiPool(const Call& call) {
     const Array x = call.X(0);
     const std::vector<double> rois = call.Doubles(1);  // image, x1, y1, x2, y2
     const std::vector<int64_t> pooled = call.IntList("pooled_shape");
-    if (x.ndim() != 4 || rois.size() % 5 != 0 || pooled.size() != 2 || pooled[0] < 1 ||
-        pooled[1] < 1) {
+    if (x.ndim() != 4 || rois.size() % 5 != 0) {
         throw DimensionError{"X has shape ", x.shape(), ", and there are ", rois.size(),
                              " numbers of regions, expected 5 for each"};
+    }
+    constexpr int64_t kMostBins = int64_t{1} << 20;
+    if (pooled.size() != 2 || pooled[0] < 1 || pooled[1] < 1 || pooled[1] > kMostBins ||
+        pooled[0] > kMostBins / pooled[1]) {
+        throw ValueError{"attribute pooled_shape is ", ToShape(pooled), ", expected at most ",
+                         kMostBins, " bins"};
     }
     const double scale = call.Float("spatial_scale", 1);
     // First and last pixel of a bin.
     const auto bin = [&](double from, double to, int64_t i, int64_t bins, int64_t length) {
-        const double start = std::round(from * scale);
+        const double start = std::round(EdgeOf(from * scale));
         const double size =
-            std::max(std::round(to * scale) - start + 1, 1.0) / static_cast<double>(bins);
+            std::max(std::round(EdgeOf(to * scale)) - start + 1, 1.0) / static_cast<double>(bins);
         const auto place = [&](double p) {
             return static_cast<int64_t>(std::clamp(p + start, 0.0, static_cast<double>(length)));
         };
@@ -163,6 +186,9 @@ Array MaxRoiPool(const Call& call) {
     };
     std::vector<Array> bins;
     for (size_t i = 0; i < rois.size(); i += 5) {
+        if (!(rois[i] >= 0 && rois[i] < static_cast<double>(x.shape()[0]))) {
+            throw IndexError{"a region is of image ", rois[i], " of ", x.shape()[0]};
+        }
         const Array image = At(x, static_cast<int64_t>(rois[i]));
         for (int64_t h = 0; h < pooled[0]; ++h) {
             const Slice rows = bin(rois[i + 2], rois[i + 4], h, pooled[0], x.shape()[2]);

@@ -58,11 +58,18 @@ double SourceOf(const Rules& rules, const AxisPlan& p, int64_t i) {
     throw ValueError{"attribute coordinate_transformation_mode is \"", c, "\", which is unknown"};
 }
 
+// A whole number; far outside of all axes, but with neighbours, if it is too large, or NaN.
+int64_t ToPlace(double x) {
+    constexpr int64_t kEnd = int64_t{1} << 52;
+    if (!(x > -static_cast<double>(kEnd))) return -kEnd;
+    return x < static_cast<double>(kEnd) ? static_cast<int64_t>(x) : kEnd;
+}
+
 int64_t NearestOf(const Rules& rules, double x) {
-    if (rules.nearest == "round_prefer_floor") return static_cast<int64_t>(std::ceil(x - 0.5));
-    if (rules.nearest == "round_prefer_ceil") return static_cast<int64_t>(std::floor(x + 0.5));
-    if (rules.nearest == "floor") return static_cast<int64_t>(std::floor(x));
-    if (rules.nearest == "ceil") return static_cast<int64_t>(std::ceil(x));
+    if (rules.nearest == "round_prefer_floor") return ToPlace(std::ceil(x - 0.5));
+    if (rules.nearest == "round_prefer_ceil") return ToPlace(std::floor(x + 0.5));
+    if (rules.nearest == "floor") return ToPlace(std::floor(x));
+    if (rules.nearest == "ceil") return ToPlace(std::ceil(x));
     throw ValueError{"attribute nearest_mode is \"", rules.nearest, "\", which is unknown"};
 }
 
@@ -127,7 +134,7 @@ Array Interpolate(const ResizedAxis& line) {
         std::vector<int64_t>& at = places.emplace_back(n);
         for (size_t i = 0; i < n; ++i) {
             const double source = line.sources[i];
-            const int64_t place = static_cast<int64_t>(std::floor(source)) + k;
+            const int64_t place = ToPlace(std::floor(source)) + k;
             at[i] = line.Clamped(place);
             w[i] = WeightOf(rules, (static_cast<double>(place) - source) * zoom);
             if (rules.excludes_outside && place != at[i]) w[i] = 0;
@@ -180,8 +187,9 @@ Array ResizeAxes(const Call& call, const Array& x, const std::vector<int64_t>& a
     return AsType(y, x.dtype(), false);
 }
 
-AxisPlan PlanOf(int64_t length, double scale) {
-    const double outputs = std::floor(static_cast<double>(length) * scale);
+// `rounding` is added to the number of outputs before it is rounded down.
+AxisPlan PlanOf(int64_t length, double scale, double rounding = 0) {
+    const double outputs = std::floor(static_cast<double>(length) * scale + rounding);
     const bool fits = outputs >= 0 && outputs < 0x1p41;
     return {length, fits ? static_cast<int64_t>(outputs) : -1, scale};
 }
@@ -246,8 +254,7 @@ std::vector<AxisPlan> PlansOf(const Call& call, const Array& x, const std::vecto
         if (!scales.empty()) {
             plans.push_back(PlanOf(length, scales[i]));
         } else if (common > 0) {
-            const double outputs = std::floor(common * static_cast<double>(length) + 0.5);
-            plans.push_back({length, static_cast<int64_t>(outputs), common});
+            plans.push_back(PlanOf(length, common, 0.5));
         } else {
             const double scale = static_cast<double>(sizes[i]) / static_cast<double>(length);
             plans.push_back({length, sizes[i], scale});

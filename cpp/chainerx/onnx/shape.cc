@@ -180,7 +180,7 @@ Array Pad(const Call& call) {
         // Negative widths cut.
         if (before < 0 || after < 0) {
             const int64_t length = x.shape()[axis];
-            const int64_t start = std::min(length, std::max<int64_t>(-before, 0));
+            const int64_t start = std::max<int64_t>(-std::max(before, -length), 0);
             const int64_t stop = std::max(start, length + std::min<int64_t>(after, 0));
             kept[static_cast<size_t>(axis)] = chainerx::Slice{start, stop};
         }

@@ -85,7 +85,8 @@ Array STFT(const Call& call) {
         throw DimensionError{"frames have ", frame, " samples, but the signal ", x.shape()[1]};
     }
     std::vector<Array> frames;
-    for (int64_t i = 0; i + frame <= x.shape()[1]; i += step) {
+    const int64_t last = x.shape()[1] - frame;
+    for (int64_t i = 0; i <= last; i += std::min(step, last + 1)) {  // whose sum might not fit
         Array part = x.At({Slice{}, Slice{i, i + frame}});
         if (call.Has(2)) part = part * call.X(2);
         frames.push_back(std::move(part));
@@ -113,6 +114,10 @@ Array MelWeightMatrix(const Call& call) {
     const auto to_mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
     const double lowest = to_mel(call.DoubleAt(3));
     const double highest = to_mel(call.DoubleAt(4));
+    if (!std::isfinite(lowest) || !std::isfinite(highest)) {
+        throw ValueError{"lower_edge_hertz and upper_edge_hertz are ", call.DoubleAt(3), " and ",
+                         call.DoubleAt(4), ", expected finite numbers from 0 on"};
+    }
     const int64_t n_bins = length / 2 + 1;
     std::vector<int64_t> corners;
     for (int64_t i = 0; i < n_mels + 2; ++i) {

@@ -11,7 +11,9 @@ namespace {
 
 constexpr int64_t kMost = int64_t{1} << 31;  // so that products of two fit
 
-Shape PerAxisOf(const Call& call, const char* name, int64_t n, int64_t fallback, int64_t least) {
+}  // namespace
+
+Shape ReadPerAxis(const Call& call, const char* name, int64_t n, int64_t fallback, int64_t least) {
     if (!call.HasAttribute(name)) return Shape::Filled(n, fallback);
     const std::vector<int64_t> values = call.IntList(name);
     if (static_cast<int64_t>(values.size()) != n) {
@@ -19,13 +21,12 @@ Shape PerAxisOf(const Call& call, const char* name, int64_t n, int64_t fallback,
     }
     for (const int64_t v : values) {
         if (v < least || v > kMost) {
-            throw ValueError{"attribute ", name, " has ", v, ", expected at least ", least};
+            throw ValueError{"attribute ", name,   " has ", v, ", expected numbers from ",
+                             least,        " to ", kMost};
         }
     }
     return ToShape(values);
 }
-
-}  // namespace
 
 int64_t Windows::OutputLength(int8_t axis, int64_t length) const {
     const int64_t room = length + before[axis] + after[axis] - Extent(axis);
@@ -45,8 +46,8 @@ Windows ReadWindows(const Call& call, const Shape& x, const Shape& size) {
     }
     Windows w;
     w.size = size;
-    w.stride = PerAxisOf(call, "strides", n, 1, 1);
-    w.dilation = PerAxisOf(call, "dilations", n, 1, 1);
+    w.stride = ReadPerAxis(call, "strides", n, 1, 1);
+    w.dilation = ReadPerAxis(call, "dilations", n, 1, 1);
     w.before = Shape::Filled(n, 0);
     w.after = Shape::Filled(n, 0);
     w.is_ceil = call.Int("ceil_mode", 0) != 0;
@@ -62,7 +63,7 @@ Windows ReadWindows(const Call& call, const Shape& x, const Shape& size) {
             w.after[i] = total - w.before[i];
         }
     } else if (automatic == "NOTSET" || automatic.empty()) {
-        const Shape pads = PerAxisOf(call, "pads", 2 * n, 0, 0);
+        const Shape pads = ReadPerAxis(call, "pads", 2 * n, 0, 0);
         for (int64_t i = 0; i < n; ++i) {
             w.before[i] = pads[i];
             w.after[i] = pads[i + n];

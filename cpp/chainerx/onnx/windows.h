@@ -22,6 +22,8 @@ struct Windows {
     int64_t Extent(int8_t axis) const { return (size[axis] - 1) * dilation[axis] + 1; }
 };
 
+// Reads an attribute with a number per axis, from `least` to 2^31.
+Shape ReadPerAxis(const Call& call, const char* name, int64_t n, int64_t fallback, int64_t least);
 // Reads the attributes, for windows of this size over x, whose first two axes are batch and
 // channels. DimensionError if they are not one per axis, or the windows do not fit.
 Windows ReadWindows(const Call& call, const Shape& x, const Shape& size);

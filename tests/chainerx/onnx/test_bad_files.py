@@ -122,6 +122,89 @@ def test_blocks_whose_square_overflows(op, size):
         model(np.ones((1, 4, 4, 0), 'f'))
 
 
+MOST, LEAST = 2**63 - 1, -(2**63)
+IMAGE = np.ones((1, 1, 3, 3), 'f')
+KERNEL = np.ones((1, 1, 2, 2), 'f')
+COLUMNS = np.ones((1, 4, 4), 'f')
+REGION = np.array([[0, 0, 2, 2]], 'f')
+
+
+def ints(*values):
+    return np.array(values, 'q')
+
+
+@pytest.mark.parametrize(
+    ('op', 'inputs', 'attributes', 'message'),
+    [
+        # A product that is 0 is no divisor.
+        ('Col2Im', [COLUMNS, ints(3, 3, 3), ints(*[2**31] * 3)], {}, 'expected columns of'),
+        ('Col2Im', [COLUMNS, ints(*[2**31] * 3), ints(1, 1, 4)], {}, 'expected columns of'),
+        ('Col2Im', [COLUMNS, ints(MOST, 3), ints(2, 2)], {}, 'the image has shape'),
+        ('Col2Im', [COLUMNS, ints(3, LEAST), ints(2, 2)], {}, 'the image has shape'),
+        ('ConvTranspose', [IMAGE, KERNEL], {'output_padding': [0, MOST]}, 'output_padding has'),
+        ('ConvTranspose', [IMAGE, KERNEL], {'output_padding': [0, -1]}, 'output_padding has'),
+        ('ConvTranspose', [IMAGE, KERNEL], {'output_padding': [1]}, 'has 1 elements, expected 2'),
+        ('ConvTranspose', [IMAGE, KERNEL], {'output_shape': [4, LEAST]}, 'output_shape has'),
+        ('ConvTranspose', [IMAGE, KERNEL], {'output_shape': [4, 0]}, 'output_shape has'),
+        # These would take memory until there is none.
+        ('RoiAlign', [IMAGE, REGION, ints(0)], {'output_height': MOST}, 'bins of 1 samples'),
+        ('RoiAlign', [IMAGE, REGION, ints(0)], {'sampling_ratio': MOST}, '1 bins of'),
+        ('RoiAlign', [IMAGE, REGION, ints(0)],
+         {'output_width': 2**32, 'sampling_ratio': 2**32}, 'bins of'),
+        ('MaxRoiPool', [IMAGE, np.array([[0, 0, 0, 2, 2]], 'f')],
+         {'pooled_shape': [2**32, 2**32]}, 'pooled_shape is'),
+        ('Resize', [np.ones((1, 9), 'f'), np.ones(0, 'f'), np.ones(0, 'f'), ints(2**62, 1)],
+         {'keep_aspect_ratio_policy': 'not_smaller'}, "can't be scaled by 4"),
+        *(
+            ('MelWeightMatrix', [ints(4)[0], ints(8)[0], ints(100)[0], low, high], {},
+             'lower_edge_hertz and upper_edge_hertz are')
+            for low, high in np.array([[np.nan, 10], [0, np.inf], [-701, 10], [-np.inf, 1]], 'f')
+        ),
+        # No integer is as large.
+        ('MaxRoiPool', [IMAGE, np.array([[1e30, 0, 0, 2, 2]], 'f')],
+         {'pooled_shape': [1, 1]}, 'a region is of image 1.0'),
+        ('MaxRoiPool', [IMAGE, np.array([[0, np.nan, 0, 2, 2]], 'f')],
+         {'pooled_shape': [1, 1]}, 'a region has the edge nan'),
+    ],
+)  # fmt: skip
+def test_numbers_whose_sums_and_products_overflow(op, inputs, attributes, message):
+    names = [f'x{i}' for i in range(len(inputs))]
+    types = {'float32': TensorProto.FLOAT, 'int64': TensorProto.INT64}
+    infos = [info(name, None, types[x.dtype.name]) for name, x in zip(names, inputs, strict=True)]
+    model = load(make([node(op, names, ['y'], **attributes)], infos, [info('y', None)], opset=18))
+    with pytest.raises((ValueError, IndexError), match=message):
+        model(*inputs)
+
+
+@pytest.mark.parametrize('edge', [np.nan, np.inf, -np.inf, 1e30, -1e30])
+@pytest.mark.parametrize('mode', ['nearest', 'linear', 'cubic'])
+def test_regions_without_an_end(edge, mode):
+    """Nothing of the input lies there."""
+    nodes = [
+        node('Resize', ['x', 'r', '', 'n'], ['y'], mode=mode, extrapolation_value=7.0,
+             coordinate_transformation_mode='tf_crop_and_resize')
+    ]  # fmt: skip
+    infos = [info('x', None), info('r', None), info('n', None, TensorProto.INT64)]
+    model = load(make(nodes, infos, [info('y', None)]))
+    y = model(np.ones((2, 3), 'f'), np.array([0, edge, 1, edge], 'f'), ints(2, 4))
+    assert (y == 7).all()
+
+
+def test_the_largest_steps_and_pads():
+    """They end after the first frame, and cut all."""
+    nodes = [node('STFT', ['x', 's', '', 'f'], ['y'], onesided=0)]
+    integer = TensorProto.INT64
+    infos = [info('x', None), info('s', [], integer), info('f', [], integer)]
+    model = load(make(nodes, infos, [info('y', None)]))
+    x = np.arange(8, dtype='f').reshape(1, 8, 1)
+    for step in (MOST, MOST - 4, 2**62, 5):
+        assert model(x, np.array(step), np.array(4)).shape == (1, 1, 4, 2)
+    nodes = [node('Pad', ['x', 'p'], ['y'])]
+    model = load(make(nodes, [info('x', None), info('p', None, integer)], [info('y', None)]))
+    for pads in ((LEAST, 0), (0, LEAST), (-3, 0)):
+        assert model(np.ones(3, 'f'), ints(*pads)).shape == (0,)
+
+
 def test_an_operator_without_inputs():
     model = load(make([node('Concat', [], ['y'], 'none', axis=0)], [], [info('y', None)]))
     with pytest.raises(ValueError, match=r'node "none" \(Concat\): input 0 is missing'):

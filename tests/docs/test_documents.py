@@ -15,7 +15,7 @@ DOCS = pathlib.Path(__file__).parents[2] / 'docs'
     ('name', 'asserts'),
     [
         ('autograd.md', 5),
-        ('coming_from.md', 3),
+        ('coming_from.md', 6),
         ('configuration.md', 1),
         ('data.md', 4),
         ('debugging.md', 5),

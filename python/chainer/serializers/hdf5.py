@@ -37,7 +37,10 @@ _ERRORS: tp.Final = (
 def _h5py() -> tp.Any:
     # Imported on use, because its import takes longer than the rest of this package's.
     if not _available:
-        raise RuntimeError('h5py is not installed on your environment. HDF5 needs it: use npz')
+        raise RuntimeError(
+            'h5py is not installed on your environment. '
+            '"pip install h5py" installs it; npz files need nothing'
+        )
     return importlib.import_module('h5py')
 
 

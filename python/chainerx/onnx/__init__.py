@@ -300,7 +300,7 @@ def export(
         if error.name is None or error.name.partition('.')[0] != 'onnx':
             raise
         raise ImportError(
-            'chainerx.onnx.export needs the package onnx: pip install "chainerx[onnx]"'
+            'chainerx.onnx.export needs the package onnx: pip install onnx'
         ) from error
     return _export.export(
         function,

@@ -58,8 +58,8 @@ def joined(case, spec):
 @pytest.mark.parametrize('key', CALLS)
 def test_no_more_than_in_v7(key, kind, counting):
     assert key in V7, (
-        'no figures of Chainer v7: run tests/chainer/data/make_v7_retained.py there; a function that '
-        'v7 does not have goes into NEW of cases/_retained.py'
+        'no figures of Chainer v7: run tests/chainer/data/make_v7_retained.py there; a function '
+        'that v7 does not have goes into NEW of cases/_retained.py'
     )
     make = functools.partial(lay, layout='contiguous', kind=kind)
     figures = retained(*CALLS[key], make, allocated)

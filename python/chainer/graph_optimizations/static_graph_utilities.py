@@ -37,12 +37,27 @@ def static_code(*dec_args: tp.Any, **dec_kwargs: tp.Any) -> tp.Any:
     """
 
     def as_it_stands(function: Layer) -> tp.Callable[..., tp.Any]:
+        name = _name_of(function)
+
+        def call(*inputs: tp.Any, **named: tp.Any) -> tp.Any:
+            try:
+                return function(*inputs, **named)
+            except BaseException as error:
+                error.add_note(
+                    f'static_code {name}: a captured step does not catch this when it is replayed'
+                )
+                raise
+
         @functools.wraps(function)
         def run(*inputs: tp.Any, **named: tp.Any) -> tp.Any:
-            if engine.is_capturing():
-                name = _name_of(function)
-                return _watch.apart(lambda: engine.static_call(function, name, inputs, named))
-            return function(*inputs, **named)
+            if not engine.is_capturing():
+                return function(*inputs, **named)
+            try:
+                return _watch.apart(lambda: engine.static_call(call, name, inputs, named))
+            except BaseException as error:
+                # If the step catches it, a replay would not call the code, or could not catch it.
+                engine.refuse_capture(f'static_code {name} raises {type(error).__name__}')
+                raise
 
         return run
 

@@ -306,6 +306,51 @@ def test_an_error_in_it():
     assert replays(captured) == 2
 
 
+def catch_errors(raises_at, strict):
+    """A captured step that catches what its code raises in some of the calls, and is to say so."""
+    calls = [0]
+
+    @static_code
+    def fail(x):
+        calls[0] += 1
+        if calls[0] in raises_at:
+            raise KeyError(calls[0])
+
+    def step(x):
+        try:
+            fail(x)
+        except KeyError:
+            return x * 0
+        return x + 1
+
+    return chx.capture(step, strict=strict)
+
+
+def test_an_error_in_it_that_the_step_catches():
+    """A replay can't; the code would not be called where the recording had none of it."""
+    captured = catch_errors({2}, True)
+    assert captured(chx.ones(1)).tolist() == [2]
+    with pytest.raises(chx.CaptureError, match=r'static_code .*fail raises KeyError'):
+        captured(chx.ones(1))
+    assert [captured(chx.ones(1)).tolist() for _ in range(4)] == [[2]] * 4
+
+    captured = catch_errors(range(100), False)
+    captured(chx.ones(1))
+    with pytest.warns(RuntimeWarning, match=r'static_code .*fail raises KeyError'):
+        captured(chx.ones(1))
+    assert captured(chx.ones(1)).tolist() == [0]
+    assert replays(captured) == 0
+
+    captured = catch_errors({6}, True)
+    for _ in range(5):
+        captured(chx.ones(1))
+    with pytest.raises(KeyError) as caught:
+        captured(chx.ones(1))
+    assert caught.value.__notes__[0].endswith('does not catch this when it is replayed')
+    assert captured(chx.ones(1)).tolist() == [2]
+    assert replays(captured) > 1
+
+
 CHANGES = {
     'shape': (lambda x, late: x[1:] if late else x[:1] * 1, r'shape \(1,\)'),
     'dtype': (lambda x, late: x.astype('int32') if late else x * 1, 'returned an array of int32'),

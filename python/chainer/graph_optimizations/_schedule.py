@@ -7,6 +7,7 @@ argument of the backward, so that each forward that is replayed has its own.
 
 from __future__ import annotations
 
+import operator
 import threading
 import typing as tp
 import warnings
@@ -110,13 +111,14 @@ class _Pair:
                 self._look(result)
             return result
         recording = self._recording
-        if recording.is_forgotten():
+        if not recording.is_ready:
+            if recording.is_forgotten():
+                self._recording = recording = _Recording(self)
+            if not recording.is_free():  # another backward comes first
+                return self.schedule.run(*inputs)
+        elif not recording.has_params():
             self._recording = recording = _Recording(self)
-        if not recording.is_free():  # another backward comes first
-            return self.schedule.run(*inputs)
-        if recording.is_ready and not recording.has_params():
-            self._recording = recording = _Recording(self)
-        if recording.is_ready and not recording.has_both():
+        elif not recording.has_both():
             if recording.is_refused():
                 self._is_plain = True  # a warning has said why
             else:
@@ -162,19 +164,16 @@ class _Recording:
 
     def __init__(self, pair: _Pair) -> None:
         self._pair = pair
-        self._forward = Capture(self._run_forward, 1, False, True)
-        self._backward = Capture(self._run_backward, 1, False)
+        self._forward: tp.Any = Capture(self._run_forward, 1, False, True)
+        self._backward: tp.Any = Capture(self._run_backward, 1, False)
         self._local = threading.local()  # `graph`, of the call that runs in a thread
         self._last: weakref.ref[StaticScheduleFunction] | None = None
         self._n_forwards = self._n_backwards = 0
+        self.is_ready = False  # whether calls should be replays from now on
         self._has_both = False
+        self._specs: list[tuple[tp.Any, ...]] = []  # of the outputs
         self._leaves: list[weakref.ref[Variable]] = []
         self._params: list[weakref.ref[Variable]] = []
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether calls should be replays from now on."""
-        return self._n_backwards >= _CALLS_BEFORE_REPLAYS
 
     def has_both(self) -> bool:
         """Whether forward and backward can be replayed."""
@@ -185,10 +184,8 @@ class _Recording:
 
     def has_params(self) -> bool:
         """Whether the chain has the parameters that it had: somebody may keep an old one."""
-        now = self._pair.schedule.params()
-        return len(now) == len(self._params) and all(
-            p is ref() for p, ref in zip(now, self._params, strict=True)
-        )
+        now, then = self._pair.schedule.params(), self._params
+        return len(now) == len(then) and all(map(operator.is_, now, map(operator.call, then)))
 
     def is_refused(self) -> bool:
         """Whether one of them can never be replayed."""
@@ -197,7 +194,7 @@ class _Recording:
 
     def is_free(self) -> bool:
         """Whether a forward may be recorded or replayed: each backward follows its own forward."""
-        return self._n_forwards == self._n_backwards or self.is_ready
+        return self.is_ready or self._n_forwards == self._n_backwards
 
     def is_forgotten(self) -> bool:
         """Whether no backward can follow the last forward that was recorded."""
@@ -208,11 +205,11 @@ class _Recording:
         self._local.graph = None
         try:
             requires_grad = self._pair.requires_grad
-            given = (
+            given = [
                 Variable(x.as_grad_stopped(), requires_grad=r)
                 for x, r in zip(inputs, requires_grad, strict=True)
-            )
-            outputs, kept, is_replay = tp.cast(tp.Any, self._forward(*given))
+            ]
+            outputs, kept, is_replay = self._forward(*given)
             graph = self._local.graph
         finally:
             self._local.graph = None
@@ -220,9 +217,11 @@ class _Recording:
             self._n_forwards += 1
             self._leaves = list(map(weakref.ref, graph.leaves))
             self._params = list(map(weakref.ref, self._pair.schedule.params()))
+        if graph is not None:
+            self._specs = [(y.shape, y.dtype, y.device) for y in outputs]
         # A replay looks whether they are there.
-        leaves = [tp.cast(Variable, ref()) for ref in self._leaves] if is_replay else graph.leaves
-        call = StaticScheduleFunction(self, graph, inputs, outputs, kept, leaves)
+        leaves: tp.Any = list(map(operator.call, self._leaves)) if is_replay else graph.leaves
+        call = StaticScheduleFunction(self, graph, inputs, self._specs, kept, leaves)
         self._last = weakref.ref(call)
         return call, outputs
 
@@ -233,19 +232,20 @@ class _Recording:
             if self.is_ready or not is_next or self._n_backwards == self._n_forwards:
                 return self._differentiate(call.graph, grads)
             self._n_backwards += 1
+            self.is_ready = self._n_backwards >= _CALLS_BEFORE_REPLAYS
         self._local.graph = call.graph
         try:
             inputs = [x.as_grad_stopped() for x in call.inputs_of_method]
             seeds = [g.copy() for g in grads]
             with chainerx.no_backprop_mode():
-                found = self._backward(inputs, call.kept, seeds)
+                found: list[tp.Any] = self._backward(inputs, call.kept, seeds)
                 if call.graph is not None and self._n_backwards == 2:
                     # The first forward, which was not recorded, kept nothing: of arguments like
                     # these, that was the first call, and the next one is recorded.
                     found = self._backward(inputs, call.kept, seeds)
         finally:
             self._local.graph = None
-        return tp.cast('list[tp.Any]', found)
+        return found
 
     def _run_forward(self, *inputs: Variable) -> list[tp.Any]:
         result = self._pair.schedule.run(*inputs)
@@ -265,7 +265,8 @@ class _Recording:
         return self._differentiate(graph, grads)
 
     def _differentiate(self, graph: _Graph, grads: list[tp.Any]) -> list[tp.Any]:
-        _, has_grad = tp.cast('tuple[tp.Any, list[bool]]', self._pair.form)
+        assert self._pair.form is not None
+        _, has_grad = self._pair.form
         outputs = [y for y, has in zip(graph.outputs, has_grad, strict=True) if has]
         seeds = [Variable(g, requires_grad=False) for g in grads]
         variables = [*graph.inputs, *graph.leaves]
@@ -274,12 +275,13 @@ class _Recording:
         grads = [next(found) if x.requires_grad else None for x in variables]
         return [None if g is None else g.array for g in grads]
 
-    def seeds(self, outputs: list[tp.Any], grads: tp.Any) -> list[tp.Any]:
+    def seeds(self, specs: list[tuple[tp.Any, ...]], grads: tp.Any) -> list[tp.Any]:
         """The gradients of outputs that have one: zeros where nothing depends on an output."""
-        _, has_grad = tp.cast('tuple[tp.Any, list[bool]]', self._pair.form)
+        assert self._pair.form is not None
+        _, has_grad = self._pair.form
         return [
             chainerx.zeros(shape, dtype, device=device) if g is None else g.array
-            for (shape, dtype, device), g, has in zip(outputs, grads, has_grad, strict=True)
+            for (shape, dtype, device), g, has in zip(specs, grads, has_grad, strict=True)
             if has
         ]
 
@@ -292,7 +294,7 @@ class StaticScheduleFunction(FunctionNode):
         recording: _Recording,
         graph: _Graph | None,
         inputs: list[tp.Any],
-        outputs: list[tp.Any],
+        specs: list[tuple[tp.Any, ...]],
         kept: list[tp.Any],
         leaves: list[Variable],
     ) -> None:
@@ -302,7 +304,7 @@ class StaticScheduleFunction(FunctionNode):
         self.inputs_of_method = inputs
         self.kept = kept
         self.leaves = leaves
-        self._specs = [(y.shape, y.dtype, y.device) for y in outputs]
+        self._specs = specs  # of the outputs
         self._versions = self._versions_now()
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tp.Any) -> tp.Any:
@@ -327,7 +329,7 @@ class StaticScheduleFunction(FunctionNode):
         return tuple(None if g is None else Variable(g, requires_grad=False) for g in chosen)
 
     def _versions_now(self) -> list[int]:
-        return [engine.version(x) for x in (*self.inputs_of_method, *self.kept)]
+        return [*map(engine.version, self.inputs_of_method), *map(engine.version, self.kept)]
 
 
 def _find_leaves(outputs: list[Variable], inputs: tuple[Variable, ...]) -> list[Variable]:

@@ -217,6 +217,105 @@ void SaveRetained(PyObject* f, PyObject* name, const std::vector<int>& places,
     }
 }
 
+// What connect() is called with, and what the graph gets of it.
+struct Connected {
+    PyObject* function;
+    PyObject* inputs;
+    PyObject* outputs;
+    bool is_recording;
+    bool requires_grad{false};
+    // Holds the slots, since the Python code of arrays may release them meanwhile.
+    std::vector<Hold<Slot>> slots{};  // by input; null for what chainerx can't hold
+    std::vector<Array> operands{};    // inputs that it can
+    std::vector<Array> arrays{};      // by output; null for what it can't hold, and None
+    std::vector<Array> results{};     // outputs that it can
+    Places places;
+    Kind kind{Kind::kNumpy};  // of the outputs
+};
+
+void TakeInputs(const char* name, Connected& c) {
+    const Py_ssize_t n = PyTuple_GET_SIZE(c.inputs);
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        PyObject* o = PyTuple_GET_ITEM(c.inputs, i);
+        if (!IsVariable(o)) throw TypeError{"connect: input ", i, " is no Variable"};
+        VariableObject* v = AsVariable(o);
+        c.requires_grad |= v->requires_grad;
+        if (!c.is_recording) continue;
+        Slot* slot = nullptr;
+        try {
+            slot = SlotOf(name, v);
+            c.operands.push_back(RecordOf(name, v));
+            c.places.inputs.push_back(static_cast<int>(i));
+        } catch (const TypeError&) {  // object arrays and the like
+        }
+        c.slots.emplace_back(slot);
+    }
+}
+
+void TakeOutputs(const char* name, Connected& c) {
+    const Py_ssize_t n = PyTuple_GET_SIZE(c.outputs);
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        PyObject* o = PyTuple_GET_ITEM(c.outputs, i);
+        c.arrays.emplace_back();
+        if (o == Py_None) continue;
+        c.kind = KindOf(o);
+        if (c.kind == Kind::kNone) throw TypeError{"connect: output ", i, " is no array"};
+        if (!c.is_recording) continue;
+        try {
+            c.arrays.back() = ChainerxArrayOf(name, o);
+            c.results.push_back(c.arrays.back());
+            c.places.outputs.push_back(static_cast<int>(i));
+        } catch (const TypeError&) {
+        }
+    }
+}
+
+// Records the call as one node, whose backward is the user's, in a region bound to the function.
+void RecordCall(const OpInfo& op, const Connected& c, bool again) {
+    Region* region = BindRegion(c.function, c.kind, again);
+    region->Ref();
+    RegionHold hold;
+    hold.Reset(region);
+    for (const auto& held : c.slots) {
+        Slot* slot = held.get();
+        region->AddInput(slot);
+        if (slot != nullptr) region->rank = std::max(region->rank, internal::VisibleRank(slot));
+    }
+    const internal::RegionScope scope{region};
+    static PyObject* inputs_name = PyUnicode_InternFromString("_retained_inputs");
+    static PyObject* outputs_name = PyUnicode_InternFromString("_retained_outputs");
+    if (Record rec{op, Refs(c.operands), c.results}) {
+        std::vector<Saved> kept;
+        SaveRetained(c.function, inputs_name, c.places.inputs, c.operands, kept,
+                     [&](const Array& x) { return rec.Save(x); });
+        SaveRetained(c.function, outputs_name, c.places.outputs, c.results, kept,
+                     [&](const Array& y) { return rec.SaveOutput(y); });
+        rec.GradAll([region, places = c.places, kept = std::move(kept)](GradContext& context) {
+            CallBackward(region, context, places);
+        });
+    } else {
+        internal::AddOpaqueNode(op, region, c.results);
+    }
+    for (const Array& y : c.arrays) region->AddOutput(y.is_null() ? nullptr : y.body()->slot);
+}
+
+Ref WrapOutputs(const Connected& c) {
+    const Py_ssize_t n = PyTuple_GET_SIZE(c.outputs);
+    Ref result = Check(PyTuple_New(n));
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        PyObject* o = PyTuple_GET_ITEM(c.outputs, i);
+        const Array& y = c.arrays[static_cast<size_t>(i)];
+        // Objects that chainerx can't hold, such as object arrays, are never differentiated.
+        const bool is_none = o == Py_None;
+        PyTuple_SET_ITEM(
+            result.get(), i,
+            y.is_null() ? NewUnrecordedVariable(o, is_none ? Kind::kNumpy : c.kind,
+                                                c.requires_grad && (is_none || !c.is_recording))
+                        : NewVariable(y, c.kind, c.requires_grad, o));
+    }
+    return result;
+}
+
 // connect(function, inputs, outputs, again=True): makes variables of the arrays that the user's
 // forward() returned, with the function as their creator. Unless `again`, the function was applied
 // before and still knows its results.
@@ -226,89 +325,16 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) try {
         throw TypeError{
             "connect: expected a FunctionNode, a tuple of Variables and a tuple of arrays"};
     }
-    PyObject* f = args[0];
-    const OpInfo& op = ClassOp(f);
-    const char* name = op.name;
-    const Py_ssize_t n_inputs = PyTuple_GET_SIZE(args[1]);
-    const Py_ssize_t n_outputs = PyTuple_GET_SIZE(args[2]);
-    bool requires_grad = false;
-    // Holds the slots, since the Python code of arrays may release them meanwhile.
-    std::vector<Hold<Slot>> slots;
-    std::vector<Array> inputs;
-    Places places{{}, {}, n_outputs};
-    const bool enabled = Records(GetState());
-    for (Py_ssize_t i = 0; i < n_inputs; ++i) {
-        if (!IsVariable(PyTuple_GET_ITEM(args[1], i))) {
-            throw TypeError{"connect: input ", i, " is no Variable"};
-        }
-        VariableObject* v = AsVariable(PyTuple_GET_ITEM(args[1], i));
-        requires_grad |= v->requires_grad;
-        if (!enabled) continue;
-        Slot* slot = nullptr;
-        try {
-            slot = SlotOf(name, v);
-            inputs.push_back(RecordOf(name, v));
-            places.inputs.push_back(static_cast<int>(i));
-        } catch (const TypeError&) {  // object arrays and the like
-        }
-        slots.emplace_back(slot);
-    }
-    std::vector<Array> arrays;
-    std::vector<Array> records;
-    Kind kind = Kind::kNumpy;
-    for (Py_ssize_t i = 0; i < n_outputs; ++i) {
-        PyObject* o = PyTuple_GET_ITEM(args[2], i);
-        arrays.emplace_back();
-        if (o == Py_None) continue;
-        kind = KindOf(o);
-        if (kind == Kind::kNone) throw TypeError{"connect: output ", i, " is no array"};
-        if (!enabled) continue;
-        try {
-            arrays.back() = ChainerxArrayOf(name, o);
-            records.push_back(arrays.back());
-            places.outputs.push_back(static_cast<int>(i));
-        } catch (const TypeError&) {
-        }
-    }
-    if (!records.empty()) {
-        Region* region = BindRegion(f, kind, n_args < 4 || args[3] != Py_False);
-        region->Ref();
-        RegionHold hold;
-        hold.Reset(region);
-        for (const auto& held : slots) {
-            Slot* slot = held.get();
-            region->AddInput(slot);
-            if (slot != nullptr) region->rank = std::max(region->rank, internal::VisibleRank(slot));
-        }
-        const internal::RegionScope scope{region};
-        static PyObject* inputs_name = PyUnicode_InternFromString("_retained_inputs");
-        static PyObject* outputs_name = PyUnicode_InternFromString("_retained_outputs");
-        if (Record rec{op, Refs(inputs), records}) {
-            std::vector<Saved> kept;
-            SaveRetained(f, inputs_name, places.inputs, inputs, kept,
-                         [&](const Array& x) { return rec.Save(x); });
-            SaveRetained(f, outputs_name, places.outputs, records, kept,
-                         [&](const Array& y) { return rec.SaveOutput(y); });
-            rec.GradAll([region, places, kept = std::move(kept)](GradContext& context) {
-                CallBackward(region, context, places);
-            });
-        } else {
-            internal::AddOpaqueNode(op, region, records);
-        }
-        for (const Array& y : arrays) region->AddOutput(y.is_null() ? nullptr : y.body()->slot);
-    }
-    Ref result = Check(PyTuple_New(n_outputs));
-    for (Py_ssize_t i = 0; i < n_outputs; ++i) {
-        PyObject* o = PyTuple_GET_ITEM(args[2], i);
-        // Objects that chainerx can't hold, such as object arrays, are never differentiated.
-        const bool is_none = o == Py_None;
-        PyTuple_SET_ITEM(result.get(), i,
-                         arrays[i].is_null()
-                             ? NewUnrecordedVariable(o, is_none ? Kind::kNumpy : kind,
-                                                     requires_grad && (is_none || !enabled))
-                             : NewVariable(arrays[i], kind, requires_grad, o));
-    }
-    return result.Release();
+    const OpInfo& op = ClassOp(args[0]);
+    Connected c{.function = args[0],
+                .inputs = args[1],
+                .outputs = args[2],
+                .is_recording = Records(GetState()),
+                .places = {{}, {}, PyTuple_GET_SIZE(args[2])}};
+    TakeInputs(op.name, c);
+    TakeOutputs(op.name, c);
+    if (!c.results.empty()) RecordCall(op, c, n_args < 4 || args[3] != Py_False);
+    return WrapOutputs(c).Release();
 } catch (...) {
     return Failed("connect");
 }

@@ -44,15 +44,16 @@ class _Process:
     ) -> None:
         context = multiprocessing.get_context()
         self.connection, end = context.Pipe()
-        method = context.get_start_method()
-        others = [self.connection, *siblings] if method == 'fork' else []
-        self.process = context.Process(
+        forks = context.get_start_method() == 'fork'
+        others = [self.connection, *siblings] if forks else []
+        self.process = _processes.started(
+            context,
+            'MultiprocessIterator pickles the dataset',
             target=_worker.work,
             args=(end, others, dataset, most, _processes.is_main_thread()),
             name=f'MultiprocessIterator-{number}',
             daemon=True,
         )
-        _processes.start(self.process, method, 'MultiprocessIterator pickles the dataset')
         end.close()
         self.name = f'chainer_{os.getpid()}_{secrets.token_hex(4)}'
         self.sent: dict[int, _worker.Task] = {}

@@ -149,7 +149,9 @@ class Worker:
         if has_gpus:  # else the process would begin on the GPU of this one, and stay there
             model = model.copy(mode='copy').to_device('native:0')
         states = self._random_states or _new_random_states(self.rank)
-        process = processes.Process(
+        self._process = _processes.started(
+            processes,
+            'MultiprocessParallelUpdater pickles model, iterator and converter',
             target=_work,
             name=f'worker {self.rank}',
             daemon=False,  # for its iterator may have processes, which a daemon must not start
@@ -167,9 +169,6 @@ class Worker:
                 _processes.is_main_thread(),
             ),
         )
-        what = 'MultiprocessParallelUpdater pickles model, iterator and converter'
-        _processes.start(process, processes.get_start_method(), what)
-        self._process = process
         theirs.close()
         # Where nobody finalizes the updater, the interpreter would wait for it at exit.
         self._at_exit = multiprocessing.util.Finalize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 import signal
@@ -15,19 +16,29 @@ PATIENCE = 5.0  # seconds that processes have to end, together
 _PR_SET_PDEATHSIG: tp.Final = 1  # of <sys/prctl.h>
 
 
-def start(process: tp.Any, method: str, what: str) -> None:
+def started(context: tp.Any, what: str, **of_process: tp.Any) -> tp.Any:
     """Starts a process, to which all but a fork pickles what it works on.
 
     Args:
-        process (multiprocessing.Process): One that was not started.
-        method (str): How it starts.
+        context: That of `multiprocessing` in use.
         what (str): Whose process it is, and what that pickles, for an error.
+        **of_process: Arguments of `multiprocessing.Process`.
+
+    Returns:
+        multiprocessing.Process: The process.
 
     Raises:
         Exception: The exception of pickle, with a note that says why and how not to.
     """
+    process = context.Process(**of_process)
+    method = context.get_start_method()
     try:
         process.start()
+    except ChildProcessError:
+        if method != 'forkserver':
+            raise
+        # This process is a fork of the one whose child the server is, and can't use it.
+        return started(multiprocessing.get_context('spawn'), what, **of_process)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         if method != 'fork':
             error.add_note(
@@ -36,6 +47,7 @@ def start(process: tp.Any, method: str, what: str) -> None:
                 'makes them forks, which need no pickle.'
             )
         raise
+    return process
 
 
 def end(processes: tp.Iterable[tp.Any]) -> None:

@@ -418,8 +418,10 @@ def test_processes_are_replaced():
 @pytest.fixture
 def forkserver(monkeypatch):
     """How Python 3.14 starts processes unless it is told otherwise."""
-    context = multiprocessing.get_context('forkserver')
-    monkeypatch.setattr(multiprocessing, 'get_context', lambda method=None: context)
+    get = multiprocessing.get_context
+    monkeypatch.setattr(
+        multiprocessing, 'get_context', lambda method=None: get(method or 'forkserver')
+    )
 
 
 def test_processes_that_are_no_forks(forkserver):
@@ -433,6 +435,24 @@ def test_processes_that_are_no_forks(forkserver):
     children = pids(iterator)
     iterator.finalize()
     wait_until(lambda: not any(map(is_running, children)))
+
+
+def test_a_fork_of_a_process_whose_processes_are_none(forkserver):
+    """The server of its parent is no child of it, so it can't use that."""
+    iterator = multiprocess(list(range(8)), 2, shuffle=False)
+    assert iterator.next() == [0, 1]
+    child = os.fork()
+    if child == 0:
+        found = []
+        try:
+            signal.alarm(60)
+            found += [iterator.next() for _ in range(2)]
+            iterator.finalize()
+        finally:
+            os._exit(found != [[2, 3], [4, 5]])
+    assert os.waitpid(child, 0)[1] == 0
+    assert iterator.next() == [2, 3]
+    iterator.finalize()
 
 
 def test_a_dataset_that_cannot_be_pickled_to_processes_that_are_no_forks(forkserver):

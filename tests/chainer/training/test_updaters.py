@@ -361,8 +361,10 @@ def test_processes_are_as_one_with_the_joined_batch(device, reduce, tmp_path):
 @pytest.fixture
 def forkserver(monkeypatch):
     """How Python 3.14 starts processes unless it is told otherwise."""
-    context = multiprocessing.get_context('forkserver')
-    monkeypatch.setattr(multiprocessing, 'get_context', lambda method=None: context)
+    get = multiprocessing.get_context
+    monkeypatch.setattr(
+        multiprocessing, 'get_context', lambda method=None: get(method or 'forkserver')
+    )
 
 
 def test_processes_that_are_no_forks(forkserver):

@@ -230,17 +230,18 @@ def test_copies_go_their_own_way(make):
         other.finalize()
 
 
+class Sixty(chainer.dataset.DatasetMixin):
+    def __len__(self):
+        return 60
+
+    def get_example(self, i):
+        time.sleep(1e-4)  # another thread runs
+        return i
+
+
 @pytest.mark.parametrize('repeat', [False, True])
 def test_threads_that_share_an_iterator_get_each_example_once(make, repeat):
-    class Dataset(chainer.dataset.DatasetMixin):
-        def __len__(self):
-            return 60
-
-        def get_example(self, i):
-            time.sleep(1e-4)  # another thread runs
-            return i
-
-    iterator = make(Dataset(), 5, repeat=repeat, shuffle=False)
+    iterator = make(Sixty(), 5, repeat=repeat, shuffle=False)
     taken = []
 
     def take():
@@ -297,7 +298,7 @@ def test_a_forked_process_continues(make):
     assert iterator.next() == [0, 1]  # the next one is being prepared
     child = os.fork()
     if child == 0:
-        signal.alarm(20)
+        signal.alarm(60)
         found = [iterator.next() for _ in range(2)]
         iterator.finalize()
         os._exit(found != [[2, 3], [4, 5]])

@@ -22,6 +22,13 @@ from chainer.iterators import _worker
 from chainer.utils import _processes
 
 
+@pytest.fixture(autouse=True)
+def forks(monkeypatch):
+    """Processes that have what a test defines, as by default before Python 3.14."""
+    get = multiprocessing.get_context
+    monkeypatch.setattr(multiprocessing, 'get_context', lambda method=None: get(method or 'fork'))
+
+
 def multiprocess(*args, **kwargs):
     return iterators.MultiprocessIterator(*args, n_processes=kwargs.pop('n_processes', 2), **kwargs)
 

@@ -12,6 +12,8 @@ target_compile_options(chainerx_flags INTERFACE
     -Wall -Wextra
     # Conditions in loops are joined by & and |, without branches, so that they can be vectorized.
     $<$<CXX_COMPILER_ID:Clang>:-Wno-bitwise-instead-of-logical>
+    # GCC 11 takes a product of bools for a mistake.
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,12>>:-Wno-int-in-bool-context>
     $<$<BOOL:${CHAINERX_WARNINGS_AS_ERRORS}>:-Werror>)
 set_target_properties(chainerx_flags PROPERTIES INTERFACE_POSITION_INDEPENDENT_CODE ON)
 

@@ -14,7 +14,7 @@ PYPROJECT = pathlib.Path(__file__).parents[1] / 'pyproject.toml'
 
 def requirements_of(extras: list[str], project: dict) -> list[str]:
     """The packages of some extras; those that name chainerx stand for other extras."""
-    found = []
+    found: list[str] = []
     for extra in extras:
         for requirement in project['optional-dependencies'][extra]:
             own = re.fullmatch(r'chainerx\[([\w,-]+)\]', requirement)

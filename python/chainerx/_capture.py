@@ -216,6 +216,9 @@ def capture(
     for kind, is_of in _NOT_RUN.items():
         if is_of(step):
             raise TypeError(f'capture: step is {kind}, a call of which does not run it')
+    for name, value in (('variants', variants), ('verify', verify)):
+        if not hasattr(value, '__index__'):
+            raise TypeError(f'capture: {name} is {value!r}, expected an int')
     if variants < 1:
         raise ValueError(f'capture: variants is {variants}, expected at least 1')
     if verify < 0:

@@ -171,7 +171,7 @@ def _learning_rate(hp: Hyperparameter, t: int) -> float:
     if t == 0:
         raise RuntimeError(
             "Can't determine the learning rate of Adam optimizer because the update steps have not "
-            'been started.'
+            "been started. What sets or shifts the rate takes the attribute 'alpha'."
         )
     alpha, beta1, beta2 = as_float(hp, 'alpha', 'beta1', 'beta2')
     return AdamRule._numbers_at(t, alpha, beta1, beta2, 0.0, 0.0, 0.0)[0]

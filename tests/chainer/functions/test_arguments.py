@@ -84,7 +84,7 @@ ROWS = X[0, 0]
         ('Permutate', lambda: F.permutate(ROWS, np.arange(5), 2), 'x.ndim > 2\nActual: 2 <= 2'),
         ('RReLU', lambda: F.rrelu(ROWS, r=ROWS[0]), 'x.shape == r.shape\nActual: (5, 5) != (5,)'),
         ('ScatterAdd', lambda: F.scatter_add(ROWS, (0, 0, 0), X), 'a.ndim >= 3\nActual: 2 < 3'),
-        ('Where', lambda: F.where(ROWS, ROWS, ROWS), 'condition.dtype == '),
+        ('Where', lambda: F.where(ROWS, ROWS, ROWS), 'condition.dtype == bool\nActual: float32'),
         ('Where', lambda: F.where(ROWS[0, :2] > 0, ROWS, ROWS), 'condition.shape = (2,)\n'),
         ('average', lambda: F.average(ROWS, 1, ROWS[0, :2]), 'weights.size == 5\nActual: 2 != 5'),
         ('det', lambda: F.det(ROWS[0]), 'a.ndim >= 2\nActual: 1 < 2'),

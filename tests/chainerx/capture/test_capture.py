@@ -574,5 +574,8 @@ def test_profiles_show_replays():
 def test_bad_options(bad):
     with pytest.raises(ValueError, match=f'capture: variants is {bad}, expected at least 1'):
         chx.capture(abs, variants=bad)
+    for option in ('variants', 'verify'):
+        with pytest.raises(TypeError, match=f"capture: {option} is 'a', expected an int"):
+            chx.capture(abs, **{option: 'a'})
     with pytest.raises(TypeError, match='capture: step is a int, expected a function'):
         chx.capture(3)

@@ -66,5 +66,5 @@ def where(
     if condition.dtype != bool:
         dtype = type_check.make_variable(condition.dtype, 'condition.dtype')
         with type_check._naming('Where'):
-            type_check.expect(dtype == np.bool_)
+            type_check.expect(dtype == np.dtype(bool))
     return Where.call(x, y, condition=condition)

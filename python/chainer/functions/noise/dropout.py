@@ -45,6 +45,8 @@ class Dropout(BuiltinFunction):
 
 
 def _check_ratio(ratio: float) -> None:
+    if isinstance(ratio, str):
+        raise TypeError(f'dropout: ratio is {ratio!r}, expected a number')
     if not 0.0 <= ratio < 1.0:
         raise ValueError(f'dropout: ratio is {ratio}, expected 0 <= ratio < 1')
 

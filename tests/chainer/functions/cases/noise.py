@@ -41,6 +41,7 @@ CASES = [
          cls='noise.dropout.Dropout',
          attributes=[{'dropout_ratio': 0.5, 'return_mask': False}, {'dropout_ratio': 0.25}],
          bad=[(call(f(3), 1.0), ValueError, 'ratio is 1.0'),
+              (call(f(3), '0.5'), TypeError, "ratio is '0.5'"),
               (call(f(3), -0.1), ValueError, 'ratio'),
               (call(f(3), train=False), ValueError, 'train'),
               (call(f(3), mask=f(2)), ValueError, 'shape')]),

@@ -44,7 +44,43 @@ if tp.TYPE_CHECKING:
     from chainer._typing import AnyCallable, ArrayLike, Arrays, Gradients, Retained, VariableLike
 
 
-class BuiltinFunction(FunctionNode):
+# Methods that a subclass, an object or a patched class may have in place of ours.
+_METHODS = (
+    'forward',
+    'forward_cpu',
+    'forward_gpu',
+    'forward_chainerx',
+    'backward',
+    'backward_accumulate',
+    'check_type_forward',
+)
+_PATCHED = frozenset({*_METHODS, 'apply'})
+
+
+class _Watched(type):
+    """Notices that a program replaces methods of built-in functions, so that its own are called."""
+
+    def __setattr__(cls, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        if name in _PATCHED:
+            _find_patches(cls)
+
+    def __delattr__(cls, name: str) -> None:
+        super().__delattr__(name)
+        if name in _PATCHED:
+            _find_patches(cls)
+
+
+def _find_patches(cls: tp.Any) -> None:
+    entry = vars(cls).get('call')
+    if entry is not None:
+        own = cls._own_methods
+        entry.is_patched = any(getattr(cls, name) is not own[name] for name in _PATCHED)
+    for subclass in type.__subclasses__(cls):
+        _find_patches(subclass)
+
+
+class BuiltinFunction(FunctionNode, metaclass=_Watched):
     """Base of the functions that are compositions of chainerx routines.
 
     Class attributes of a subclass:
@@ -74,6 +110,8 @@ class BuiltinFunction(FunctionNode):
     is_called: tp.ClassVar[bool] = False
     call: tp.ClassVar[tp.Any]
     compose: tp.ClassVar[AnyCallable]
+    # What `_PATCHED` names, as it was when the class was made.
+    _own_methods: tp.ClassVar[dict[str, tp.Any]]
     if tp.TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> tp.Any:
@@ -92,6 +130,7 @@ class BuiltinFunction(FunctionNode):
         )
         if composition is None:
             return
+        cls._own_methods = {name: getattr(cls, name) for name in _PATCHED}
         uses = cls.check_uses_attributes
         cls.call = engine.Entry(
             cls,
@@ -146,10 +185,13 @@ class BuiltinFunction(FunctionNode):
         if _rewritten(self):
             return super().apply(inputs)
         outputs = self.call.apply(self, *inputs, **self._values())
-        return outputs if isinstance(outputs, tuple) else (outputs,)
+        self._is_single = not isinstance(outputs, tuple)
+        return (outputs,) if self._is_single else outputs
 
     # The following methods are for subclasses of users.
 
+    # Whether `call` returns a variable, not a tuple.
+    _is_single: bool = True
     # For backward, whatever the subclass retains for its own.
     _all_inputs: Retained | None = None
     _was_training: bool | None = None
@@ -278,17 +320,14 @@ def _promoted(arrays: Arrays) -> Arrays | None:
     )
 
 
-engine.set_callbacks(materialize=materialize, check_types=check_types)
+def apply_object(cls: tp.Any, inputs: Arrays, params: tuple[tp.Any, ...]) -> tp.Any:
+    """Calls a class that the program has patched: as v7 does, by applying an object of it."""
+    function = tp.cast(BuiltinFunction, materialize(cls, params, None, None))
+    outputs = function.apply(inputs)
+    return outputs[0] if function._is_single and len(outputs) == 1 else outputs
 
-_METHODS = (
-    'forward',
-    'forward_cpu',
-    'forward_gpu',
-    'forward_chainerx',
-    'backward',
-    'backward_accumulate',
-    'check_type_forward',
-)
+
+engine.set_callbacks(materialize=materialize, check_types=check_types, apply_object=apply_object)
 
 
 def _plain(cls: type[BuiltinFunction]) -> type[BuiltinFunction]:
@@ -299,11 +338,9 @@ def _plain(cls: type[BuiltinFunction]) -> type[BuiltinFunction]:
 def _rewritten(function: BuiltinFunction) -> list[str]:
     """The methods that the user's class, or the object itself, has in place of ours."""
     cls = type(function)
-    base = _plain(cls)
+    own = _plain(cls)._own_methods
     return [
-        name
-        for name in _METHODS
-        if name in vars(function) or getattr(cls, name) is not getattr(base, name)
+        name for name in _METHODS if name in vars(function) or getattr(cls, name) is not own[name]
     ]
 
 

@@ -105,6 +105,7 @@ class Entry:
     compose: Any
     attributes: tuple[str, ...]
     has_graph: bool
+    is_patched: bool
     def __init__(
         self,
         cls: Any,

@@ -109,6 +109,15 @@ Ref Materialize(EntryObject* entry, PyObject* values, Kind kind, PyObject* funct
     return f;
 }
 
+// Makes an object of the class, and applies it as a program would.
+CX_COLD PyObject* ApplyObject(EntryObject* entry, PyObject* const* args, size_t n_inputs) {
+    const Ref inputs = MakeTuple(args, n_inputs);
+    const Ref params = MakeTuple(args + n_inputs, static_cast<size_t>(entry->n_params));
+    return Check(PyObject_CallFunctionObjArgs(g_callbacks.apply_object, entry->cls, inputs.get(),
+                                              params.get(), nullptr))
+        .Release();
+}
+
 // Whether a call names all attributes in the order of their declaration, as most calls do: then no
 // sorting is needed.
 bool AreAllInOrder(const EntryObject* entry, PyObject* keywords) {
@@ -243,6 +252,8 @@ PyMemberDef g_entry_members[] = {
      "The names of its attributes."},
     {"has_graph", T_BOOL, offsetof(EntryObject, has_graph), 0,
      "Whether outputs have a creator; onnx_chainer sees all functions by setting it."},
+    {"is_patched", T_BOOL, offsetof(EntryObject, is_patched), 0,
+     "Whether the program has replaced methods of the class, so that objects of it are applied."},
     {nullptr, 0, 0, 0, nullptr}};
 
 // run_native(function, inputs, method): calls the user's forward_chainerx(arrays) with arrays in
@@ -314,6 +325,9 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
     const auto n_params = static_cast<size_t>(entry->n_params);
     const char* name = entry->op->name;
     if (n_args < n_params) throw TypeError{name, ": too few arguments, ", n_args};
+    if (entry->is_patched && function == nullptr) [[unlikely]] {
+        return ApplyObject(entry, args, n_args - n_params);
+    }
     const State& state = GetState();
     const bool record = entry->has_graph && Records(state);
     const bool observed = entry->has_graph && (IsObserved(state) || function != nullptr);

@@ -23,8 +23,9 @@ struct EntryObject {
     bool saves;      // compose returns (outputs, *values of attributes)
     bool has_check;  // the class checks types
     bool check_uses_params;
-    bool has_graph;  // else the outputs have no creator
-    bool promotes;   // accepts chainerx arrays of mixed dtypes
+    bool has_graph;   // else the outputs have no creator
+    bool promotes;    // accepts chainerx arrays of mixed dtypes
+    bool is_patched;  // the program has replaced methods of the class: objects of it are applied
     struct CheckCache* cache;
 };
 

@@ -58,6 +58,7 @@ PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
     }
     const Name names[] = {
         CX_NAME(adapter_class),
+        CX_NAME(apply_object),
         CX_NAME(check_types),
         CX_NAME(materialize),
         CX_NAME(forward_begin),

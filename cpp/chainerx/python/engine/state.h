@@ -28,6 +28,7 @@ bool IsObserved(const State& state);
 // Python functions that the engine calls. They are set once, when chainer is imported.
 struct Callbacks {
     PyObject* check_types;     // (cls, params, arrays) -> None; raises InvalidType
+    PyObject* apply_object;    // (cls, inputs, params) -> a variable or a tuple of them
     PyObject* materialize;     // (cls or None, values, kind or name, function or None) -> function
     PyObject* forward_begin;   // (function, in_data)
     PyObject* forward_end;     // (function, in_data, out_data)

@@ -32,7 +32,7 @@ Ref PackParams(std::span<PyObject* const> params) {
 PyObject* CallUnary(EntryObject* entry, VariableObject* x, std::span<PyObject* const> params,
                     const Composition& compose, PyObject* packed) {
     const State& state = GetState();
-    if (IsObserved(state)) [[unlikely]] {
+    if (IsObserved(state) || entry->is_patched) [[unlikely]] {
         PyObject* args[1 + Composition::kMaxParams] = {reinterpret_cast<PyObject*>(x)};
         std::ranges::copy(params, args + 1);
         return CallEntry(entry, args, 1 + params.size());

@@ -152,3 +152,36 @@ def test_images(tmp_path):
         assert found.dtype == np.float64
         np.testing.assert_array_equal(found, array)
         np.testing.assert_array_equal(post(found), expected)
+
+
+def test_packed_gradients_and_parameters(device):
+    updater = 'training.updaters.multiprocess_parallel_updater'
+    model = chainer.Sequential(chainer.links.Linear(3, 2), chainer.links.Linear(None, 1))
+    model[0].b.array = model[0].b.array.astype('e')
+    model.to_device(device)
+    model.cleargrads()
+    (w,) = [p for path, p in model.namedparams() if path == '/0/W']
+    w.grad = device.send(np.arange(6, dtype='f').reshape(2, 3))
+    model[0].b.grad = device.send(np.array([7, 8], 'e'))
+    assert name(f'{updater}.size_num_grads')(model) == (8, 2)
+
+    grads = name(f'{updater}.gather_grads')(model)
+    assert device.is_array_supported(grads)
+    np.testing.assert_array_equal(numpy(grads), np.array([0, 1, 2, 3, 4, 5, 7, 8], 'f'))
+    name(f'{updater}.scatter_grads')(model, grads * 2)
+    np.testing.assert_array_equal(numpy(w.grad), 2 * np.arange(6).reshape(2, 3))
+    np.testing.assert_array_equal(numpy(model[0].b.grad), np.array([14, 16], 'e'))
+    assert model[0].b.grad.dtype == np.float16
+
+    params = name(f'{updater}.gather_params')(model)
+    assert params.shape == (9,)  # the other weight is uninitialized
+    array = w.array
+    name(f'{updater}.scatter_params')(model, params + 1)
+    np.testing.assert_array_equal(numpy(name(f'{updater}.gather_params')(model)), numpy(params) + 1)
+    assert w.array is array
+    for scatter in 'scatter_params', 'scatter_grads':
+        with pytest.raises(ValueError, match=r'\(3,\), expected'):
+            name(f'{updater}.{scatter}')(model, params[:3])
+    model.cleargrads()
+    with pytest.raises(ValueError, match='none'):
+        name(f'{updater}.gather_grads')(model)

@@ -7,6 +7,11 @@ import typing as tp
 from chainer import backend
 from chainer.dataset import convert as convert_module
 from chainer.training import _convert, _workers
+from chainer.training._packing import gather_grads as gather_grads
+from chainer.training._packing import gather_params as gather_params
+from chainer.training._packing import scatter_grads as scatter_grads
+from chainer.training._packing import scatter_params as scatter_params
+from chainer.training._packing import size_num_grads as size_num_grads
 from chainer.training._state import serialize_new
 from chainer.training.extension import refuse
 from chainer.training.updaters.parallel_updater import check_reduce

@@ -245,7 +245,8 @@ def test_everything_has_a_docstring_and_a_signature():
     assert len(found) > 500
     for name, value in found.items():
         assert value.__doc__, name
-        inspect.signature(value)
+        if getattr(value, '__init__', None) is not RuntimeWarning.__init__:  # of Python
+            inspect.signature(value)
 
 
 def test_documented_like():

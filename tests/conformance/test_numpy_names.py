@@ -108,5 +108,8 @@ def test_parameters_that_are_left_out_are_not_here():
     if not any(d.startswith('add.') for d in found):
         pytest.skip('this NumPy does not tell the parameters of its functions')
     for pattern, reason in LEFT_OUT_PARAMETERS.items():
+        name = pattern.rpartition('.')[0]
+        if name.isidentifier() and not hasattr(np, name):  # a newer NumPy took it away
+            continue
         assert fnmatch.filter(found, pattern), f'{pattern} is there: take it off the list'
         assert len(reason) > 10

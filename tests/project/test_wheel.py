@@ -2,6 +2,7 @@
 
 import functools
 import importlib.metadata
+import importlib.util
 import os
 import pathlib
 import re
@@ -175,6 +176,13 @@ def test_programs_are_installed(command):
     path = pathlib.Path(sysconfig.get_path('scripts'), command[0])
     done = subprocess.run([path, *command[1:]], check=True, capture_output=True, text=True)
     assert command[0] in done.stdout
+
+
+@pytest.mark.parametrize('package', ['six', 'filelock'])
+def test_packages_that_libraries_for_v7_take_for_granted(package):
+    assert package in PROJECT['project']['dependencies']
+    if not in_place:
+        assert importlib.util.find_spec(package) is not None
 
 
 def test_versions_of_python_stand_in_agreement():

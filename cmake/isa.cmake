@@ -99,6 +99,9 @@ endfunction()
 
 # Precompiles for each instruction set what nearly all of its units include.
 function(chainerx_add_isa_headers)
+    if(NOT CHAINERX_PCH)
+        return()
+    endif()
     set(source "${PROJECT_BINARY_DIR}/isa_headers.cc")
     file(CONFIGURE OUTPUT "${source}" CONTENT "")
     foreach(isa IN LISTS built_isas)
@@ -108,9 +111,6 @@ function(chainerx_add_isa_headers)
             <type_traits> <utility> <xsimd/xsimd.hpp>)
     endforeach()
 endfunction()
-if(CHAINERX_PCH)
-    chainerx_add_isa_headers()
-endif()
 
 # Adds the sealed objects of `source` to `target`.
 function(chainerx_add_isa_unit target source)

@@ -46,7 +46,12 @@ def add_hook() -> None:
 
 
 def is_asked_for() -> bool:
-    """Whether this process is to have the hook before it has a communicator."""
+    """Whether this process is to have the hook before it has a communicator.
+
+    Returns:
+        bool: True where a launcher started several processes, or the environment asks for it; not
+        in programs that these start.
+    """
     numbers = [os.environ.get(name, '') for name in _NUMBERS]
     is_one_of_several = any(number.isdecimal() and int(number) > 1 for number in numbers)
     if not is_one_of_several and not os.environ.get('CHAINERMN_FORCE_ABORT_ON_EXCEPTION'):

@@ -95,6 +95,7 @@ def dropout(
 
     Raises:
         InvalidType: If ``x`` is not of a float dtype.
+        TypeError: If ``ratio`` is a text.
         ValueError: If ``ratio`` is out of range.
 
     Note:

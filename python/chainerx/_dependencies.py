@@ -309,7 +309,12 @@ class _Search:
         cls: tp.Any = next(c for c in (set, frozenset, collections.deque) if isinstance(items, c))
         n: int = cls.__len__(items)
         self._note_whole(items, n)
-        return list(cls.__iter__(items)) if n <= _MAX_ITEMS else ()
+        while n <= _MAX_ITEMS:
+            try:
+                return list(cls.__iter__(items))
+            except RuntimeError:  # another thread has changed it after the first call
+                n = cls.__len__(items)
+        return ()
 
     def _note_whole(self, items: object, n: int) -> None:
         if n <= _MAX_WHOLE and self._n_whole + n <= _MAX_WHOLE_IN_ALL:

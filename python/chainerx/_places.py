@@ -104,7 +104,8 @@ def _is_same(a: object, b: object) -> bool:
 
 def _items(owner: Owner) -> dict[tp.Any, object]:
     if isinstance(owner, dict):
-        return {key: value for key, value in dict.items(owner) if type(key) in (str, int)}
+        items = list(dict.items(owner))  # at once, as another thread may add some
+        return {key: value for key, value in items if type(key) in (str, int)}
     return dict(enumerate(list.__iter__(owner)))
 
 
@@ -124,7 +125,10 @@ def _read(owner: tp.Any, key: tp.Any) -> object:
     if issubclass(cls, dict):
         return dict.get(owner, key, _ABSENT)
     if issubclass(cls, list):
-        return list.__getitem__(owner, key) if key < list.__len__(owner) else _ABSENT
+        try:
+            return list.__getitem__(owner, key)
+        except IndexError:
+            return _ABSENT
     if issubclass(cls, type):
         return vars(owner).get(key, _ABSENT)
     try:

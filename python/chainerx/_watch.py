@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
 import typing as tp
 import weakref
 
 from chainerx import _dependencies, _draws, _places
 from chainerx._core import engine
+
+# Seconds that are waited for other threads.
+_MIN_WAIT: tp.Final = 0.05
+_MAX_WAIT: tp.Final = 2.0
+_PAUSE: tp.Final = 0.002
 
 
 class _Recordings(threading.local):
@@ -36,6 +43,18 @@ def apart(function: tp.Callable[[], tp.Any]) -> tp.Any:
     return function() if watch is None else watch.leave_out(function)
 
 
+def leave_out(owner: object, *names: str) -> None:
+    """Says that replays, too, set these attributes of an object.
+
+    Args:
+        owner (object): One with a ``__dict__``.
+        *names (str): The attributes.
+    """
+    watch = _recordings.watch() if _recordings.watch is not None else None
+    if watch is not None:
+        watch._left_out.update((id(owner.__dict__), name) for name in names)
+
+
 class Watch:
     """Looks at what a step does that is recorded, from a time before it on.
 
@@ -54,6 +73,7 @@ class Watch:
         self._places = _places.Snapshot(found)
         self._left_out: set[_places.Key] = set()
         self.changes = self._places.changes
+        self._start = time.monotonic()
 
     def leave_out(self, function: tp.Callable[[], tp.Any]) -> tp.Any:
         """What a function returns; what it does is not held against the step."""
@@ -68,10 +88,30 @@ class Watch:
         most = _dependencies.MAX_DEPENDENCIES
         if self._n > most:
             engine.refuse_capture(f'more than {most} variables of the program may be read')
-        lost = [what for key, what in self._places.lost().items() if key not in self._left_out]
+        lost = self._lost()
         if lost:
+            first = next(iter(lost.values()))
             engine.doubt_capture(
-                f'{lost[0]}, and a replay would leave that out; do it before or after the step, '
+                f'{first}, and a replay would leave that out; do it before or after the step, '
                 'in a function with chainer.static_code, or with an array instead'
             )
         self._draws.check()
+
+    def _lost(self) -> dict[_places.Key, str]:
+        """What the step has changed without arrays, as ``Snapshot.lost``."""
+        lost = self._read_lost()
+        if not lost or len(sys._current_frames()) == 1:
+            return lost
+        # What goes on to change after the step, another thread changes. It has as long for that
+        # as it had in the step, and more.
+        now = time.monotonic()
+        end = now + min(max(2 * (now - self._start), _MIN_WAIT), _MAX_WAIT)
+        while lost and time.monotonic() < end:
+            time.sleep(_PAUSE)
+            later = self._read_lost()
+            lost = {key: what for key, what in lost.items() if later.get(key) == what}
+        return lost
+
+    def _read_lost(self) -> dict[_places.Key, str]:
+        lost = self._places.lost()
+        return {key: what for key, what in lost.items() if key not in self._left_out}

@@ -11,6 +11,7 @@ import inspect
 import typing as tp
 import weakref
 
+from chainerx import _watch
 from chainerx._core import engine
 
 from chainer import optimizer_hooks
@@ -26,6 +27,9 @@ _CALLS: tp.Final = [
     for cls in vars(optimizer_hooks).values()
     if isinstance(cls, type)
 ]
+
+# Attributes of an optimizer that an update sets.
+_COUNTS: tp.Final = 't', '_loss_scale', '_loss_scaling_isnan', '_loss_scaling_isnan_ever'
 
 
 class Part:
@@ -57,7 +61,16 @@ def update(optimizer: GradientMethod, params: list[Parameter]) -> bool:
             param.update_rule.t = t
     if engine.is_capturing():
         _Update(optimizer, enabled, is_one).add()
+        leave_out_counts(optimizer)
     return True
+
+
+def leave_out_counts(optimizer: GradientMethod) -> None:
+    """Says that replays count this update, which attributes of a class of the program show."""
+    _watch.leave_out(optimizer, *_COUNTS)
+    for param in optimizer.target.params():
+        if param.update_rule is not None:
+            _watch.leave_out(param.update_rule, 't')
 
 
 def _parts_of(optimizer: GradientMethod) -> dict[int, Part]:

@@ -413,6 +413,8 @@ class GradientMethod(Optimizer):
             self._compute_gradients(lossfun, args, kwds)
         # Nothing to do but the step: no hooks, and (as the plan finds) no gradient is missing.
         if self._plan is not None and fused_update.repeat(self):
+            if engine.is_capturing():
+                captured_update.leave_out_counts(self)
             return
         self._check_set_up()
         params = _distinct(self.target.params())

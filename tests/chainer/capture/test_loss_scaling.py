@@ -163,7 +163,7 @@ def test_a_scale_that_is_given_to_backward_as_a_number():
         optimizer.update()
 
     captured = chx.capture(step)
-    for i in range(3):
+    for i in range(4):
         captured(*batch(i, 'float32', False))
-    with pytest.raises(chx.CaptureError, match=r'value was 1024, now 2048'):
-        captured(*batch(3, 'float32', False))
+    with pytest.raises(chx.CaptureError, match=r'value was 2048, now 4096'):
+        captured(*batch(4, 'float32', False))

@@ -6,7 +6,7 @@ import chainer.links as L
 import chainerx as chx
 import numpy as np
 import pytest
-from capture.training_steps import batch, compare, make, numpy
+from capture.training_steps import batch, compare, make, make_step, numpy
 from chainer import optimizers
 
 RULES = 'SGD', 'MomentumSGD', 'AdaGrad', 'RMSprop', 'Adam', 'AMSGrad', 'AdaBound', 'MSVAG'
@@ -35,6 +35,70 @@ def test_a_step_of_training(name, array):
                 setattr(o, name, getattr(o, name) * 0.5)
     (row,) = captured.info()
     assert row.replays == 7
+
+
+class OfProgram(optimizers.Adam):
+    def update(self, *args, **kwargs):
+        super().update(*args, **kwargs)
+
+
+class Halving(OfProgram):
+    lr = property(lambda self: 0.01 / (1 + self.t // 6))
+
+
+class RuleOfProgram(optimizers.sgd.SGDRule):
+    pass
+
+
+class WithRule(optimizers.SGD):
+    def create_update_rule(self):
+        return RuleOfProgram(self.hyperparam)
+
+
+class Counting(OfProgram):
+    calls = 0
+
+    def update(self, *args, **kwargs):
+        self.calls += 1
+        super().update(*args, **kwargs)
+
+
+@pytest.mark.parametrize('scale', [None, 'static', 'dynamic'])
+@pytest.mark.parametrize('has_hook', [False, True])
+@pytest.mark.parametrize('cls', [OfProgram, Halving, WithRule])
+def test_optimizers_of_the_program(cls, has_hook, scale):
+    def prepare():
+        model, _, _ = make()
+        optimizer = cls().setup(model)
+        if has_hook:
+            optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(0.1))
+        if scale is not None:
+            optimizer.loss_scaling(scale=2.0 if scale == 'static' else None)
+
+        def step(x, t):
+            optimizer.update(lambda: F.softmax_cross_entropy(model(x), t))
+            return t + 0
+
+        return model, optimizer, step
+
+    model, optimizer, step = prepare()
+    other, _, plain = prepare()
+    captured = chx.capture(step)
+    for i in range(8):
+        captured(*batch(i))
+        plain(*batch(i))
+        compare(model, other)
+        assert optimizer.t == i + 1
+    assert sum(row.replays for row in captured.info()) >= 2
+
+
+def test_what_an_optimizer_of_the_program_counts_by_itself():
+    model, _, _ = make()
+    captured = chx.capture(make_step(model, Counting().setup(model)))
+    for i in range(3):
+        captured(*batch(i))
+    with pytest.raises(chx.CaptureError, match=r'Counting\.calls was 3 before the step'):
+        captured(*batch(3))
 
 
 def test_steps_without_capture_go_on():

@@ -4,6 +4,9 @@ import collections
 import functools
 import gc
 import re
+import sys
+import threading
+import time
 import warnings
 import weakref
 
@@ -252,6 +255,74 @@ def test_what_is_called_in_replays_may_count():
     assert step.info()[0].replays == 4
     assert counter.n == 7
     assert len(counter.seen) == 8
+
+
+def test_what_another_thread_changes_meanwhile_is_replayed():
+    counter, other = Counter(), Counter()
+    is_over = threading.Event()
+
+    def count():
+        while not is_over.wait(0.0002):
+            counter.n += 1
+
+    def f(x):
+        n = counter.n
+        while counter.n == n:
+            time.sleep(0.0002)
+        return x + 1
+
+    def g(x):
+        other.n += 1
+        return f(x)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        step = chx.capture(f)
+        call(step, 6)
+        assert step.info()[0].replays == 3
+        with pytest.raises(chx.CaptureError, match=r'Counter\.n was 3 before the step, and is 4'):
+            call(chx.capture(g), 4)
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def test_containers_that_another_thread_changes_while_they_are_looked_at():
+    counter = Counter()
+    counter.found = set()
+    counter.names.update(enumerate('abcdefghijklmnopqrstuvwxyz'))
+    n = 0
+
+    def f(x):
+        return x * len(counter.names or counter.found or counter.seen or counter.slow or 'none')
+
+    def trace(frame, event, _):  # between two instructions, as another thread would
+        nonlocal n
+        if not frame.f_code.co_filename.endswith(('_places.py', '_dependencies.py')):
+            return None
+        frame.f_trace_opcodes = True
+        n += 1
+        if event == 'opcode' and n % 3 == 0:
+            for add in (counter.names.__setitem__, counter.__dict__.__setitem__):
+                add(f'name {n % 30}', n)
+            counter.found ^= {n % 29}
+            counter.slow.append(n)
+            counter.seen.append(n)
+            del counter.seen[n % 30 + 1 :], counter.names[f'name {n % 30}']
+        return trace
+
+    step = chx.capture(f, strict=False)
+    before = sys.gettrace()
+    for _ in range(4):
+        sys.settrace(trace)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter('ignore')
+                step(chx.ones(2))
+        finally:
+            sys.settrace(before)
+    assert n > 1000
 
 
 def test_shapes_that_differ_are_named():

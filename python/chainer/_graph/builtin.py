@@ -26,6 +26,7 @@ at ``y.creator`` or a hook is on.
 
 from __future__ import annotations
 
+import abc
 import copy
 import inspect
 import itertools
@@ -57,8 +58,11 @@ _METHODS = (
 _PATCHED = frozenset({*_METHODS, 'apply'})
 
 
-class _Watched(type):
-    """Notices that a program replaces methods of built-in functions, so that its own are called."""
+class _Watched(abc.ABCMeta):
+    """Notices that a program replaces methods of built-in functions, so that its own are called.
+
+    It is no other metaclass than that of abstract classes, so that these may be bases, too.
+    """
 
     def __setattr__(cls, name: str, value: object) -> None:
         super().__setattr__(name, value)

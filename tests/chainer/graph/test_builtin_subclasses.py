@@ -1,5 +1,7 @@
 """User classes derived from built-in functions: their overrides are called."""
 
+import abc
+
 import chainer
 import chainer.functions as F
 import chainerx
@@ -180,3 +182,19 @@ def test_several_inputs(make, bias):
     assert_equal(x.grad, np.tile(chainer.backend.CpuDevice().send(w.array).sum(0), (2, 1)))
     if b is not None:
         assert_equal(b.grad, [2, 2])
+
+
+def test_abstract_bases(make):
+    class Named(abc.ABC):
+        @abc.abstractmethod
+        def name(self):
+            """What it is called."""
+
+    class Plain(ReLU, Named):
+        def name(self):
+            return 'plain'
+
+    y, g = forward_and_gradient(Plain(), make(A))
+    assert_equal(y.array, Y)
+    assert_equal(g, SLOPE)
+    assert y.creator.name() == 'plain'

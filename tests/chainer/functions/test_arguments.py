@@ -119,13 +119,18 @@ def test_passed_checks_do_not_hold_for_other_shapes(dtype):
 
 
 @pytest.mark.parametrize('axis', [0, 1, 2])
-def test_alternating_shapes_are_checked_once(monkeypatch, axis):
+def test_alternating_shapes_are_checked_once(request, axis):
     """Shapes that alternate, as in the layers of a network, are checked once each."""
     checked = []
     check = ReLU.check_type_forward
-    monkeypatch.setattr(
-        ReLU, 'check_type_forward', lambda self, types: (checked.append(1), check(self, types))
-    )
+
+    def count(self, types):
+        checked.append(1)
+        check(self, types)
+
+    # Past the metaclass: a class that a program has patched checks each call.
+    type.__setattr__(ReLU, 'check_type_forward', count)
+    request.addfinalizer(lambda: type.__setattr__(ReLU, 'check_type_forward', check))
     shapes = [tuple(17 * n if i == axis else 1 for i in range(axis + 1)) for n in range(1, 9)]
     for _ in range(2):
         checked.clear()

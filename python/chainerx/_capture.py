@@ -13,7 +13,8 @@ import weakref
 from chainerx import _dependencies
 from chainerx._bound_capture import BoundCapture
 from chainerx._core import engine
-from chainerx._watch import Watch
+from chainerx._places import form_of
+from chainerx._watch import Memory, Watch
 
 _Function = tp.TypeVar('_Function', bound=collections.abc.Callable[..., tp.Any])
 
@@ -63,6 +64,7 @@ class Capture(engine.CapturedFunction):
     ) -> None:
         self._options = variants, strict, keeps, fuse, verify
         self._step = step
+        self._memory = Memory()
         self._methods: dict[int, tuple[weakref.ref[tp.Any], Capture]] = {}
         functools.update_wrapper(self, step)
 
@@ -90,7 +92,7 @@ class Capture(engine.CapturedFunction):
         if isinstance(step, _Method):
             step, arguments = step.function, (step.instance(), *arguments)
         found = _dependencies.find(step, arguments)
-        return found.dependencies, Watch(found)
+        return found.dependencies, Watch(found, self._memory.of(form_of(arguments)))
 
     def __reduce__(self) -> str | tuple[tp.Any, ...]:
         step, name = self._step, getattr(self.__wrapped__, '__qualname__', '')

@@ -10,6 +10,7 @@ import weakref
 
 import numpy as np
 
+from chainerx._core import engine, ndarray
 from chainerx._dependencies import LEAVES, Found, Owner
 
 # An owner and a key as in `_dependencies.Dependency`, what the place is called in messages, and, if
@@ -18,6 +19,27 @@ Change: tp.TypeAlias = tuple[object, object, str] | tuple[object, object, str, o
 
 # Where something is: the owner, by id, and the key.
 Key: tp.TypeAlias = tuple[int, object]
+
+
+class Lost(tp.NamedTuple):
+    """What a step has changed without arrays.
+
+    Attributes:
+        what (str): For messages.
+        owner (object): Where: as of `Change`.
+        key (object): As well.
+        name (str): As well.
+        value (str): What is there now; None if it is not a value that is another one now.
+        is_sure (bool): Whether two recordings have changed it to that.
+    """
+
+    what: str
+    owner: object
+    key: object
+    name: str
+    value: str | None
+    is_sure: bool = False
+
 
 _ABSENT: tp.Final = object()
 _SIZED: tp.Final = (list, dict, set, collections.deque)
@@ -62,26 +84,51 @@ class Snapshot:
                 changes.append(_change(place, key, _name_of(place, key, ''), old))
         return changes
 
-    def lost(self) -> dict[Key, str]:
+    def knows(self, owner: object) -> bool:
+        """Whether this is the owner of a place."""
+        return any(owner is each for each, *_ in (*self._owners, *self._others))
+
+    def lost(self) -> dict[Key, Lost]:
         """Finds what the step has changed without arrays, so that a replay would not do it.
 
         Returns:
             dict: By place, what is another number or text now, or has another size.
         """
-        lost: dict[Key, str] = {}
+        lost: dict[Key, Lost] = {}
         for owner, key, name, *value in self.changes():
             now = _read(owner, key)
             if not value or not (_is_value(value[0]) and _is_value(now)):
                 continue
             if not _is_same(value[0], now):
                 what = f'{name} was {value[0]!r:.80} before the step, and is {now!r:.80} after it'
-                lost[id(owner), key] = what
+                lost[id(owner), key] = Lost(what, owner, key, name, repr(now))
         for owner, before in self._sizes:
             n = _size_of(owner)
             if n != before:
                 what = f'a {type(owner).__name__} had {before} items before the step, and has {n}'
-                lost[id(owner), ...] = what
+                lost[id(owner), ...] = Lost(what, owner, ..., '', None)
         return lost
+
+
+def still_holds(lost: Lost) -> bool:
+    """Whether the place of a value holds an equal one now."""
+    now = _read(lost.owner, lost.key)
+    return _is_value(now) and repr(now) == lost.value
+
+
+def form_of(value: object) -> str:
+    """What tells arguments with other values or shapes apart, as far as that is known."""
+    cls = type(value)
+    if issubclass(cls, (tuple, list)):
+        return f'({", ".join(map(form_of, tp.cast(list[object], value)))})'
+    if issubclass(cls, dict):
+        items = tp.cast(dict[object, object], value).items()
+        return f'{{{", ".join(f"{key!r}: {form_of(item)}" for key, item in items)}}}'
+    if cls in LEAVES or issubclass(cls, np.generic):
+        return repr(value)
+    if issubclass(cls, (engine.Variable, ndarray, np.ndarray)):
+        return f'{getattr(value, "dtype", None)} {getattr(value, "shape", None)}'
+    return cls.__name__
 
 
 def _size_of(owner: object) -> int | None:

@@ -257,6 +257,69 @@ def test_what_is_called_in_replays_may_count():
     assert len(counter.seen) == 8
 
 
+@pytest.mark.parametrize('between', [False, True])
+def test_what_is_the_same_after_each_call_is_set(between):
+    counter = Counter()
+    counter.names['phase'] = 'none'
+
+    def f(x):
+        counter.n = len(x)
+        counter.names['phase'] = 'trained', x.shape
+        counter.seen[0] = 0.5 * len(x)
+        return x + 1
+
+    step = chx.capture(f)
+    for i in range(16):
+        n = 2 + i % 2
+        if between:
+            counter.n, counter.names['phase'], counter.seen[0] = None, 'none', 0
+        step(chx.ones(n))
+        assert counter.n == n
+        assert counter.names['phase'] == ('trained', (n,))
+        assert counter.seen == [0.5 * n]
+    assert [row.replays for row in step.info()] == [4, 4]
+
+
+def test_what_code_of_the_program_would_not_see_is_refused():
+    counter = Counter()
+    note = chainer.static_code(lambda x: counter.seen.append(counter.n))
+
+    def f(x):
+        counter.n = len(x)
+        note(x)
+        return x + 1
+
+    step = chx.capture(f)
+    for _ in range(3):
+        counter.n = 0
+        call(step, 1)
+    counter.n = 0
+    with pytest.raises(chx.CaptureError, match=r'Counter\.n was 0 before the step, and is 3'):
+        call(step, 1)
+    assert set(counter.seen[1:]) == {3}
+
+
+def test_a_model_whose_attributes_are_set_is_collected():
+    class Model:
+        n = 0
+
+        @chx.capture
+        def forward(self, x):
+            self.n = len(x)
+            return x + 1
+
+    model = Model()
+    for i in range(12):
+        model.n = 0
+        model.forward(chx.ones(2 + i % 2))
+        assert model.n == 2 + i % 2
+    assert [row.replays for row in model.forward.info()] == [2, 2]
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
+
+
 def test_what_another_thread_changes_meanwhile_is_replayed():
     counter, other = Counter(), Counter()
     is_over = threading.Event()

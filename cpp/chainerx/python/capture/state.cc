@@ -193,12 +193,25 @@ void NotedPlaces::Look() {
         }
         Add({Place{owner, key != Py_None ? key : nullptr}, name}, Ref{Py_XNewRef(value)}, false);
     }
+    const Ref constants = Check(PyObject_CallMethod(watch_.get(), "constants", nullptr));
+    const Items plain{constants.get()};
+    for (Py_ssize_t i = 0; i < plain.size(); ++i) {
+        PyObject* owner;
+        PyObject* key;
+        const char* name;
+        if (PyArg_ParseTuple(plain[i], "OOs", &owner, &key, &name) == 0) throw PythonError{};
+        Add({Place{owner, key != Py_None ? key : nullptr}, name}, Ref{}, false, true);
+    }
 }
 
-void NotedPlaces::Add(NamedPlace at, Ref before, bool is_told) {
+void NotedPlaces::Add(NamedPlace at, Ref before, bool is_told, bool is_plain) {
     const auto is_it = [&](const Noted& noted) { return noted.at.place == at.place; };
-    if (std::ranges::none_of(all_, is_it))
-        all_.push_back({std::move(at), std::move(before), is_told});
+    const auto it = std::ranges::find_if(all_, is_it);
+    if (it == all_.end()) {
+        all_.push_back({std::move(at), std::move(before), is_told, false, is_plain});
+    } else {
+        it->is_plain = it->is_plain || is_plain;
+    }
 }
 
 std::vector<State::Before> State::AddTo(Arguments& arguments) const {
@@ -256,7 +269,7 @@ bool State::Finish(internal::Recorder& recorder, const std::vector<Before>& befo
     for (NotedPlaces::Noted& change : changes) {
         Ref now = change.at.place.Get();
         const bool is_changed = now.get() != change.before.get();
-        if (!is_changed && !change.is_told && !change.is_shown) continue;
+        if (!is_changed && !change.is_told && !change.is_shown && !change.is_plain) continue;
         std::vector<Array> arrays = ArraysIn(now.get());
         all.push_back({&change, std::move(now), std::move(arrays)});
     }
@@ -291,8 +304,9 @@ bool State::Finish(internal::Recorder& recorder, const std::vector<Before>& befo
         if (is_read && std::ranges::any_of(arrays, &GoesOn)) {
             return fail(change.at.name, "and leaves a part of its graph there");
         }
-        if (!is_read && arrays.empty() && !change.is_shown && !keeps_argument) continue;
-        const bool is_set = is_read || change.is_told || change.is_shown || keeps_argument;
+        const bool is_other = change.is_shown || change.is_plain || keeps_argument;
+        if (!is_read && arrays.empty() && !is_other) continue;
+        const bool is_set = is_read || change.is_told || is_other;
         left.push_back({&change.at, std::move(changed.now), is_set});
     }
     if (!found.empty()) {

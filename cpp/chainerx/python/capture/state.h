@@ -34,6 +34,7 @@ class NotedPlaces {
         Ref before;            // null if there was nothing
         bool is_told;          // else it is seen that something else is there now
         bool is_shown{false};  // to code of the program, in the step
+        bool is_plain{false};  // replays set it without any array, too
     };
 
     NotedPlaces();
@@ -42,7 +43,7 @@ class NotedPlaces {
     NotedPlaces& operator=(const NotedPlaces&) = delete;
 
     // The first time that a place is noted counts.
-    void Add(NamedPlace at, Ref before, bool is_told);
+    void Add(NamedPlace at, Ref before, bool is_told, bool is_plain = false);
     // What knows the places that are not told.
     void LookWith(PyObject* watch) { watch_ = Ref{Py_NewRef(watch)}; }
     // Notes the places that hold something else by now.

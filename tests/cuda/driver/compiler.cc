@@ -47,17 +47,22 @@ std::string Folder() {
 // The preludes, which are precompiled, lie in a folder for each mode.
 std::string PreludeFolder(bool checked) { return Folder() + (checked ? "/checked" : "/plain"); }
 
-// Appends what the compiler prints to the log; does it succeed?
-bool Run(const std::string& folder, bool checked, const std::string& options, std::string& log) {
+// The compiler, and what it is told in any folder.
+std::string CompilerWithOptions(bool checked) {
     const char* compiler = std::getenv("CXX");
-    std::string command = "cd " + Quote(folder) + " && LC_ALL=C ";
-    command += compiler == nullptr || *compiler == 0 ? "g++" : compiler;
+    std::string command = compiler == nullptr || *compiler == 0 ? "g++" : compiler;
     command += kOptions;
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("fma")) command += " -mfma";
 #endif
     // The hooks are those of libcuda; the sanitizers' own libraries are not linked.
     if (checked) command += " -fsanitize=thread,alignment";
+    return command;
+}
+
+// Appends what the compiler prints to the log; does it succeed?
+bool Run(const std::string& folder, bool checked, const std::string& options, std::string& log) {
+    std::string command = "cd " + Quote(folder) + " && LC_ALL=C " + CompilerWithOptions(checked);
     command += " -I" + Quote(PreludeFolder(checked)) + options + " 2>&1";
     FILE* pipe = popen(command.c_str(), "re");
     if (pipe == nullptr) return false;
@@ -87,6 +92,24 @@ void Keep(const fs::path& path, const std::string& text) {
     fs::rename(temporary, path, ignored);
 }
 
+std::string ReadFile(const fs::path& path) {
+    std::ifstream file{path, std::ios::binary};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+// Where objects are kept over builds, by all that they depend on: compiling them is most of what
+// tests on a new folder of this library take. Empty if they are not.
+fs::path ObjectPath(const Source& source, const std::string& text, const std::string& words) {
+    const char* folder = std::getenv("CHAINERX_CUDA_TEST_OBJECTS");
+    if (folder == nullptr || *folder == 0) return {};
+    std::string all = CompilerWithOptions(Checked()) + " " __VERSION__ " " + words + kLinkOptions;
+    all += Format("%016llx", static_cast<unsigned long long>(CX_PRELUDE_HASH));
+    for (const auto& [name, header] : source.headers) all += '\0' + name + '\0' + header;
+    all += '\0' + text;
+    const std::hash<std::string> hash;
+    return fs::path{folder} / Format("%016zx%016zx.so", hash(all), hash(all + '\0'));
+}
+
 }  // namespace
 
 void KeepSource(const Source& source, const std::string& options) {
@@ -106,18 +129,20 @@ void KeepSource(const Source& source, const std::string& options) {
 std::optional<std::string> CompileShared(const Source& source,
                                          const std::vector<std::string>& options,
                                          std::string& log) {
-    std::string folder = fs::temp_directory_path() / "chainerx_test_nvrtc_XXXXXX";
-    if (mkdtemp(folder.data()) == nullptr) return std::nullopt;
-    for (const auto& [name, text] : source.headers) {
-        if (!IsStandard(name)) WriteFile(folder + "/" + name, text);
-    }
-    WriteFile(folder + "/kernel.cc",
-              "#line 1 \"" + source.name + "\"\n" + TranslateRawKernels(source.text));
+    const std::string text = "#line 1 \"" + source.name + "\"\n" + TranslateRawKernels(source.text);
     std::string words;
     for (const std::string& option : options) words += " " + Quote(option);
+    const fs::path kept = ObjectPath(source, text, words);
+    if (!kept.empty() && fs::exists(kept)) return ReadFile(kept);
+    std::string folder = fs::temp_directory_path() / "chainerx_test_nvrtc_XXXXXX";
+    if (mkdtemp(folder.data()) == nullptr) return std::nullopt;
+    for (const auto& [name, header] : source.headers) {
+        if (!IsStandard(name)) WriteFile(folder + "/" + name, header);
+    }
+    WriteFile(folder + "/kernel.cc", text);
     const bool success = Run(folder, Checked(), words + kLinkOptions + Quote(Folder()), log);
-    std::ifstream file{folder + "/kernel.so", std::ios::binary};
-    std::string code{std::istreambuf_iterator<char>{file}, {}};
+    const std::string code = ReadFile(folder + "/kernel.so");
+    if (success && !kept.empty()) Keep(kept, code);
     std::error_code ignored;
     if (std::getenv("CHAINERX_CUDA_TEST_KEEP") == nullptr) fs::remove_all(folder, ignored);
     return success ? std::optional{code} : std::nullopt;

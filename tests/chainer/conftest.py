@@ -1,5 +1,6 @@
 """Skips tests that this machine can't run; makes `devices` and chainerx's tables importable."""
 
+import multiprocessing
 import pathlib
 import sys
 
@@ -20,6 +21,15 @@ def pytest_configure(config):
 def make(request):
     """A function that makes an array of each kind from a NumPy array."""
     return devices.maker(request.param)
+
+
+@pytest.fixture
+def forkserver(monkeypatch):
+    """How Python 3.14 starts processes unless it is told otherwise."""
+    get = multiprocessing.get_context
+    monkeypatch.setattr(
+        multiprocessing, 'get_context', lambda method=None: get(method or 'forkserver')
+    )
 
 
 def pytest_collection_modifyitems(items):

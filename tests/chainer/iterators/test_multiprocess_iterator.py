@@ -422,15 +422,6 @@ def test_processes_are_replaced():
         assert sum(is_running(pid) for pid in seen) <= 4
 
 
-@pytest.fixture
-def forkserver(monkeypatch):
-    """How Python 3.14 starts processes unless it is told otherwise."""
-    get = multiprocessing.get_context
-    monkeypatch.setattr(
-        multiprocessing, 'get_context', lambda method=None: get(method or 'forkserver')
-    )
-
-
 def test_processes_that_are_no_forks(forkserver):
     data = chainer.datasets.TupleDataset(np.random.rand(12, 5000), np.arange(12))
     expected = iterators.SerialIterator(data, 4, shuffle=False)

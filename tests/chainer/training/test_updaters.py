@@ -358,15 +358,6 @@ def test_processes_are_as_one_with_the_joined_batch(device, reduce, tmp_path):
     assert multiprocessing.active_children() == []
 
 
-@pytest.fixture
-def forkserver(monkeypatch):
-    """How Python 3.14 starts processes unless it is told otherwise."""
-    get = multiprocessing.get_context
-    monkeypatch.setattr(
-        multiprocessing, 'get_context', lambda method=None: get(method or 'forkserver')
-    )
-
-
 def test_processes_that_are_no_forks(forkserver):
     updater = make_processes(['@numpy', 'native:0'])
     for _ in range(5):

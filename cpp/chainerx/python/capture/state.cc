@@ -181,26 +181,21 @@ NotedPlaces* NotedPlaces::Current() { return t_noted; }
 void NotedPlaces::Look() {
     if (!watch_) return;
     const internal::Unobserved by_ourselves;
-    const Ref changes = Check(PyObject_CallMethod(watch_.get(), "changes", nullptr));
-    const Items items{changes.get()};
-    for (Py_ssize_t i = 0; i < items.size(); ++i) {
-        PyObject* owner;
-        PyObject* key;
-        const char* name;
-        PyObject* value = nullptr;
-        if (PyArg_ParseTuple(items[i], "OOs|O", &owner, &key, &name, &value) == 0) {
-            throw PythonError{};
+    for (const bool is_plain : {false, true}) {
+        const char* const which = is_plain ? "constants" : "changes";
+        const Ref found = Check(PyObject_CallMethod(watch_.get(), which, nullptr));
+        const Items items{found.get()};
+        for (Py_ssize_t i = 0; i < items.size(); ++i) {
+            PyObject* owner;
+            PyObject* key;
+            const char* name;
+            PyObject* value = nullptr;
+            if (PyArg_ParseTuple(items[i], "OOs|O", &owner, &key, &name, &value) == 0) {
+                throw PythonError{};
+            }
+            Add({Place{owner, key != Py_None ? key : nullptr}, name}, Ref{Py_XNewRef(value)}, false,
+                is_plain);
         }
-        Add({Place{owner, key != Py_None ? key : nullptr}, name}, Ref{Py_XNewRef(value)}, false);
-    }
-    const Ref constants = Check(PyObject_CallMethod(watch_.get(), "constants", nullptr));
-    const Items plain{constants.get()};
-    for (Py_ssize_t i = 0; i < plain.size(); ++i) {
-        PyObject* owner;
-        PyObject* key;
-        const char* name;
-        if (PyArg_ParseTuple(plain[i], "OOs", &owner, &key, &name) == 0) throw PythonError{};
-        Add({Place{owner, key != Py_None ? key : nullptr}, name}, Ref{}, false, true);
     }
 }
 
